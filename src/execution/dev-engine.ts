@@ -18,10 +18,10 @@ import {
   versionedHashesOf,
 } from "./engine.ts";
 
-/** The parent of the first dev payload at the merge: block 0. Only its hash is known. */
+/** Parent of the first dev payload at the merge: block 0, of which only the hash is known. */
 const TERMINAL_BLOCK = { blockHash: DEV_GENESIS_BLOCK_HASH, blockNumber: 0 };
 
-/** Covers all unfinalized blocks while a dev chain finalizes. */
+/** Enough for all unfinalized blocks as long as a dev chain finalizes. */
 const MAX_KNOWN_BLOCKS = 1024;
 
 /** A proposer fetches its payload within a slot or two. */
@@ -32,18 +32,18 @@ interface KnownBlock {
   timestamp: number;
 }
 
-/** Returns the execution requests of the payload for a request. */
+/** Returns the execution requests for the payload being requested. */
 type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
 
-/** Returns the blobs of the payload for a request since deneb, with proofs in the format of its fork. */
+/** Returns the blobs for the payload being requested since deneb, with proofs in the fork's format. */
 type BlobSource = (request: PayloadRequest) => PayloadBlobs | Promise<PayloadBlobs>;
 
 const NO_BLOBS: PayloadBlobs = { commitments: [], proofs: [], blobs: [] };
 
 /**
  * Built-in execution engine of dev chains. It executes nothing: payloads are empty except for withdrawals. Execution
- * requests and blobs, which normally come from transactions, are injected. Its state is a cache that only adds checks,
- * so it starts empty after a restart.
+ * requests and blobs, which normally come from transactions, are injected. Its state is only a cache for additional
+ * checks, so it may start empty after a restart.
  */
 export class DevExecutionEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -55,12 +55,12 @@ export class DevExecutionEngine implements ExecutionEngine {
   #requestSource: RequestSource | undefined;
   #blobSource: BlobSource | undefined;
 
-  /** Sets the source of execution requests. Without one, payloads have none. */
+  /** Sets the source of execution requests. If no source is set, payloads contain no requests. */
   takeRequestsFrom(source: RequestSource): void {
     this.#requestSource = source;
   }
 
-  /** Sets the source of blobs. Without one, payloads have none. */
+  /** Sets the source of blobs. If no source is set, payloads contain no blobs. */
   takeBlobsFrom(source: BlobSource): void {
     this.#blobSource = source;
   }
@@ -153,7 +153,7 @@ function evictOldest<K>(map: Map<K, unknown>, maxSize: number): void {
   }
 }
 
-/** Describes the other inputs of the hash. */
+/** Describes the hash inputs other than the payload. */
 function annexText({ executionRequests, versionedHashes = [] }: PayloadContext): string {
   const requests = executionRequests ? countRequests(executionRequests) : 0;
   const parts = [
@@ -163,7 +163,7 @@ function annexText({ executionRequests, versionedHashes = [] }: PayloadContext):
   return parts.length === 0 ? "" : ` with the ${parts.join(" and ")} of the block`;
 }
 
-/** Checks for content that a chain without transactions cannot have. The blob limit is a rule of the beacon chain. */
+/** Checks for content that cannot occur on a chain without transactions. The blob limit is left to the beacon chain. */
 function faultOfContent(payload: ExecutionPayload, context: PayloadContext): string | undefined {
   const { transactions } = payload;
   if (transactions.length > 0) {

@@ -10,7 +10,7 @@ import { type ExecutionPayload, type ExecutionRequests, sszTypesFor } from "@lod
 import { fromHex } from "@lodestar/utils";
 import type { PayloadContext, PayloadRequest } from "./engine.ts";
 
-/** Hash of the execution block that a dev chain starts from. It is the parent of the first payload. */
+/** Hash of the execution block from which a dev chain starts. This block is the parent of the first payload. */
 export const DEV_GENESIS_BLOCK_HASH: Uint8Array = new Uint8Array(32).fill(0x42);
 
 export const DEV_GAS_LIMIT = 30_000_000;
@@ -24,10 +24,10 @@ const ZERO_HASH = new Uint8Array(32);
 /** EIP-4844, GAS_PER_BLOB. */
 const GAS_PER_BLOB = 2n ** 17n;
 
-/** Inputs of the block hash in addition to the payload. */
+/** Block hash inputs other than the payload. */
 type PayloadAnnex = Pick<PayloadContext, "executionRequests" | "versionedHashes">;
 
-/** Creates an empty block of the dev execution chain, except for withdrawals. Deterministic. */
+/** Creates a dev execution block that is empty except for withdrawals. Deterministic. */
 export function createDevPayload(
   { fork, slot, timestamp, prevRandao, feeRecipient, withdrawals }: PayloadRequest,
   parentHash: Uint8Array,
@@ -61,9 +61,9 @@ export const blobGasOf = ({ versionedHashes = [] }: PayloadAnnex): bigint =>
   BigInt(versionedHashes.length) * GAS_PER_BLOB;
 
 /**
- * Block hash of the dev execution chain: SHA-256 over the payload's SSZ with a zero block hash, its execution requests
- * and the versioned hashes of its blobs. Unlike a real chain it does not hash an RLP header, but it also covers every
- * byte of the payload, the requests (EIP-7685) and the blobs.
+ * Computes the block hash of the dev execution chain: SHA-256 over the payload's SSZ with a zero block hash, its
+ * execution requests and the versioned hashes of its blobs. The input is not an RLP header as on a real chain, but the
+ * hash still covers every byte of the payload, the requests (EIP-7685) and the blobs.
  */
 export function devBlockHash(
   fork: ForkPostBellatrix,

@@ -3,7 +3,7 @@ import { type ForkPostBellatrix, type ForkPostDeneb, VERSIONED_HASH_VERSION_KZG 
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
 import { OperationalError } from "../errors/operational-error.ts";
 
-/** Context of a payload in its beacon block. Fields are absent before their fork. */
+/** Context that a beacon block provides for its payload. Fields are absent before the fork that introduced them. */
 export interface PayloadContext {
   /** Since deneb. */
   parentBeaconBlockRoot?: Uint8Array;
@@ -21,7 +21,7 @@ export type PayloadVerdict =
       status: "invalid";
       /** The latest valid ancestor, or null if unknown. */
       latestValidHash: RootHex | null;
-      /** A whole sentence. */
+      /** A complete sentence. */
       message: string;
     };
 
@@ -30,7 +30,7 @@ export interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
-  /** True for a former head. Its verdict does not show the engine's sync state. */
+  /** True for a former head, whose verdict says nothing about the engine's sync state. */
   isBehind?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface ForkchoiceUpdate {
 
 export interface ParentPayload {
   blockHash: Uint8Array;
-  /** Null if the state does not contain it. The engine then looks it up by hash. */
+  /** Null if the state does not contain the number. The engine then looks the block up by hash. */
   blockNumber: number | null;
 }
 
@@ -69,13 +69,13 @@ export interface PayloadRequest {
   feeRecipient: Uint8Array;
   /** Empty before capella. */
   withdrawals: capella.Withdrawal[];
-  /** After this time in milliseconds, an engine that builds at once adds no more transactions. Unlimited by default. */
+  /** Time in milliseconds after which an engine that builds at once adds no more transactions. Unlimited by default. */
   fillingMs?: number;
 }
 
-/** Blobs of a payload with commitments and proofs. */
+/** A payload's blobs with their commitments and proofs. */
 export type PayloadBlobs = BlobsBundle & {
-  /** Cells of each blob, if known. Otherwise they are computed. */
+  /** Cells of each blob, if known. Missing cells are computed. */
   cells?: readonly Uint8Array[][];
 };
 
@@ -85,20 +85,20 @@ export interface BuiltPayload {
   executionRequests?: ExecutionRequests;
   /** Since deneb. */
   blobsBundle?: PayloadBlobs;
-  /** Value for the fee recipient in wei. */
+  /** Value paid to the fee recipient, in wei. */
   value: bigint;
-  /** Since deneb: prefer this payload to any bid, because builders appear to censor transactions. */
+  /** Since deneb: true if this payload is to be preferred to any bid because builders appear to censor transactions. */
   shouldOverrideBuilder?: boolean;
 }
 
 /** A blob from the engine's transaction pool. */
 export interface PooledBlob {
   blob: Uint8Array;
-  /** One proof per blob, since fulu one per cell. */
+  /** One proof per blob; since fulu, one proof per cell. */
   proofs: readonly Uint8Array[];
 }
 
-/** No payload is available. The message is a whole sentence with the reason. */
+/** No payload is available. The message is a complete sentence stating the reason. */
 export class PayloadUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -107,7 +107,8 @@ export class PayloadUnavailableError extends OperationalError {
 }
 
 /**
- * The engine is unavailable or returned an invalid response, so its answer is unknown. The message is a whole sentence.
+ * The engine is unavailable or returned an invalid response, so its answer is unknown. The message is a complete
+ * sentence.
  */
 export class EngineUnavailableError extends OperationalError {
   constructor(message: string, options?: ErrorOptions) {
@@ -117,8 +118,8 @@ export class EngineUnavailableError extends OperationalError {
 }
 
 /**
- * State of the engine by its last responses. "online": it responds, but its sync state is unknown. "unauthorized": it
- * rejects the JWT.
+ * State of the engine according to its last responses. "online": it responds, but its sync state is unknown.
+ * "unauthorized": it rejects the JWT.
  */
 export type EngineState = "online" | "syncing" | "synced" | "offline" | "unauthorized";
 
@@ -139,13 +140,13 @@ export type TerminalBlockVerdict = "terminal" | "not-terminal" | "unknown";
  */
 export interface ExecutionEngine {
   readonly state: EngineState;
-  /** Null until the engine has reported it. */
+  /** Null until the engine has reported its version. */
   readonly clientVersion: EngineClientVersion | null;
-  /** True if payloads are complete immediately, so that preparing them early is pointless. */
+  /** True if payloads are complete immediately, so preparing them early is pointless. */
   readonly buildsAtOnce?: true;
-  /** Resolves on an unrecoverable failure. Omitted by an engine that has none. */
+  /** Resolves on an unrecoverable failure. Omitted by engines that cannot fail this way. */
   readonly failed?: Promise<Error>;
-  /** Returns the function that unsubscribes. */
+  /** Returns a function that unsubscribes. */
   onStateChange(listener: (state: EngineState) => void): () => void;
   notifyNewPayload(
     fork: ForkPostBellatrix,
@@ -153,43 +154,43 @@ export interface ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict>;
   /**
-   * With a request, the engine also starts to build a payload on the head. `fork` is the fork of the request or,
-   * without one, of the head.
+   * If a request is given, the engine also starts building a payload on the head. `fork` is the fork of the request or,
+   * if there is no request, of the head.
    */
   forkchoiceUpdated(
     fork: ForkPostBellatrix,
     state: ForkchoiceState,
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate>;
-  /** Returns the payload built so far. Rejects with a `PayloadUnavailableError` for an unknown or expired id. */
+  /** Returns the payload built so far. Rejects with a `PayloadUnavailableError` if the id is unknown or expired. */
   getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload>;
   /**
-   * Starts to build a payload that is likely to be requested next, on a payload that the engine has built. A later
-   * request returns this payload unless its inputs have changed. Omitted by an engine that would not benefit.
+   * Starts building the payload that is likely to be requested next, on top of a payload built by the engine. A later
+   * request returns this payload unless its inputs have changed. Omitted by engines that would not benefit.
    */
   buildAhead?(request: PayloadRequest): void;
   /** Returns the terminal proof-of-work block, or null if there is none yet. */
   terminalBlock(): Promise<ParentPayload | null>;
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
   /**
-   * Returns the blobs of the versioned hashes, in order, with null for missing ones. Since fulu, all or none are
-   * returned. Omitted by an engine without blobs.
+   * Returns the blobs for the versioned hashes, in order, with null for missing blobs. Since fulu, either all blobs or
+   * none are returned. Omitted by engines without blobs.
    */
   getBlobs?(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]>;
-  /** Returns the newest block of the engine's chain. Omitted by an engine that always has all blocks. */
+  /** Returns the newest block of the engine's chain. Omitted by engines that always have all blocks. */
   latestBlock?(): Promise<EngineBlock | null>;
-  /** Counts of calls by method and outcome. Omitted by an in-process engine. */
+  /** Call counts by method and outcome. Omitted by in-process engines. */
   callCounts?(): Iterable<readonly [labels: { method: string; outcome: string }, count: number]>;
-  /** Total milliseconds spent waiting for responses. Omitted by an in-process engine. */
+  /** Total milliseconds spent waiting for responses. Omitted by in-process engines. */
   waitedMs?(): number;
-  /** Aborts calls and closes connections. Omitted by an in-process engine. */
+  /** Aborts calls and closes connections. Omitted by in-process engines. */
   close?(): void;
 }
 
 /** Returns true if calls can be sent to the engine. */
 export const isReachable = (state: EngineState): boolean => state !== "offline" && state !== "unauthorized";
 
-/** `kzg_commitment_to_versioned_hash` of deneb/beacon-chain.md. */
+/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. */
 export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Array[] {
   return commitments.map((commitment) => {
     const hash = new Uint8Array(createHash("sha256").update(commitment).digest());
@@ -198,7 +199,7 @@ export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Arra
   });
 }
 
-/** Used by a node without an execution engine: it follows the chain optimistically and cannot propose. */
+/** Used by nodes without an execution engine. Such a node follows the chain optimistically and cannot propose. */
 export class NoExecutionEngine implements ExecutionEngine {
   readonly state = "offline";
   readonly clientVersion = null;

@@ -8,17 +8,17 @@ import { messageOf } from "../http-client/http-error.ts";
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than a slot. A connection closed by the server indicates a restart. */
+/** Longer than a slot, so a connection closed by the server indicates a restart. */
 const IDLE_TIMEOUT_MS = 600_000;
 
 /** Truncation limits for invalid responses and error messages in logs. */
 const SHOWN_CHARACTERS = 80;
 const SHOWN_OF_ERROR = 300;
 
-/** Why there is no response. "unauthorized": the server rejects the caller. */
+/** Reason for a missing response. "unauthorized": the server rejects the caller. */
 type JsonRpcFailureKind = "unreachable" | "timeout" | "unauthorized" | "unusable" | "ended";
 
-/** There is no usable response. The message is a whole sentence. */
+/** There is no usable response. The message is a complete sentence. */
 export class JsonRpcFailure extends OperationalError {
   readonly kind: JsonRpcFailureKind;
 
@@ -29,7 +29,7 @@ export class JsonRpcFailure extends OperationalError {
   }
 }
 
-/** The server answered with an error. The message is a whole sentence. */
+/** The server responded with an error. The message is a complete sentence. */
 export class JsonRpcResponseError extends OperationalError {
   readonly code: number;
 
@@ -45,7 +45,9 @@ interface JsonRpcClientOptions {
   /** Evaluated for every request. */
   headers?: () => Readonly<Record<string, string>>;
   maxResponseBytes?: number;
-  /** Called when a new connection replaces one that the server closed. It may be another server. */
+  /**
+   * Called when a new connection replaces one closed by the server. The new connection may reach a different server.
+   */
   onReconnect?: () => void;
   timers?: Pick<Timers, "sleep">;
 }
@@ -91,7 +93,7 @@ export class JsonRpcClient {
   }
 
   /**
-   * Calls a method and returns the result. Rejects with a `JsonRpcResponseError` if the server answers with an error,
+   * Calls a method and returns the result. Rejects with a `JsonRpcResponseError` if the server responds with an error,
    * otherwise with a `JsonRpcFailure`.
    */
   async call(method: string, params: readonly unknown[], { timeoutMs, signal }: CallOptions): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** A JSON value is invalid. The message is a clause with its path. */
+/** A JSON value is invalid. The message is a clause containing the path of the value. */
 export class UnexpectedValueError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,13 +6,14 @@ export class UnexpectedValueError extends Error {
   }
 }
 
-/** Truncation limit of shown values. */
+/** Truncation limit for displayed values. */
 const SHOWN_CHARACTERS = 80;
 
 const QUANTITY = /^0x(?:0|[1-9a-fA-F][0-9a-fA-F]*)$/;
 
 /**
- * A JSON value of an execution client with its path. Decodes strictly by the encoding rules of the Ethereum JSON-RPC.
+ * A JSON value received from an execution client, with its path. Decodes strictly according to the encoding rules of
+ * the Ethereum JSON-RPC API.
  */
 export class JsonValue {
   readonly #value: unknown;
@@ -23,7 +24,7 @@ export class JsonValue {
     this.#path = path;
   }
 
-  /** True for null and missing members. */
+  /** True for null and for missing members. */
   get isAbsent(): boolean {
     return this.#value === null || this.#value === undefined;
   }

@@ -1,6 +1,6 @@
 import type { Timers } from "../async/timers.ts";
 
-/** Measures the total time with at least one pending call. */
+/** Measures the total time during which at least one call is pending. */
 export class WaitingTime {
   readonly #timers: Pick<Timers, "now">;
   #pending = 0;

@@ -17,7 +17,7 @@ export interface BidRequest {
 
 /** An unverified bid. */
 export interface OfferedBid {
-  /** The fork named by the builder. */
+  /** Fork stated by the builder. */
   fork: ForkPostBellatrix;
   signed: SignedBuilderBid;
 }
@@ -30,13 +30,13 @@ export interface RevealedPayload {
 }
 
 /**
- * A block builder: a builder, a relay, or a multiplexer of relays (builder-specs). Failures reject with a
+ * A block builder: a builder, a relay, or a multiplexer of relays (builder-specs). Failing calls reject with a
  * `BuilderError`.
  */
 export interface Builder {
   /** Returns null if there is no bid. */
   getBid(request: BidRequest): Promise<OfferedBid | null>;
-  /** Up to electra: returns the payload of a signed blinded block. */
+  /** Before fulu: returns the payload of a signed blinded block. */
   revealPayload(signed: SignedBlindedBeaconBlock): Promise<RevealedPayload>;
   /** Since fulu: submits a signed blinded block, which the builder publishes with its payload. */
   publishBlock(signed: SignedBlindedBeaconBlock): Promise<void>;
@@ -49,9 +49,9 @@ interface BuilderErrorOptions {
   cause?: unknown;
 }
 
-/** A builder failed. The message is a whole sentence. */
+/** Thrown if a builder fails. The message is a complete sentence. */
 export class BuilderError extends OperationalError {
-  /** True if the builder answered with an error, so that retrying is pointless. */
+  /** True if the builder answered with an error, so retrying is pointless. */
   readonly isRejection: boolean;
   /** True if the response could not be decoded. */
   readonly isUnreadable: boolean;

@@ -16,19 +16,19 @@ interface HttpBuilderOptions {
   url: string;
   config: ChainForkConfig;
   logger: Logger;
-  /** Timeout of bid requests. */
+  /** Timeout for bid requests. */
   bidTimeoutMs: number;
   timers?: Pick<Timers, "sleep" | "unixNow">;
 }
 
-/** After signing a blinded block, the proposer waits only for this response in its slot. */
+/** Spans a whole slot: once a blinded block is signed, this response is all the proposer waits for. */
 const REVEAL_TIMEOUT_MS = 12_000;
 const OTHER_TIMEOUT_MS = 10_000;
-/** Exceeds the largest payload with blobs in JSON. */
+/** Larger than any payload with blobs, encoded as JSON. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const MAX_REASON_LENGTH = 300;
 
-/** The common part of all responses. */
+/** Members common to all responses. */
 interface BuilderResponse {
   ok: boolean;
   status: number;
@@ -82,7 +82,7 @@ export class HttpBuilder implements Builder {
     return read(() => {
       const fork = requireKnown(answer.meta().version);
       const signed = answer.value();
-      // A bid of an earlier fork could not have been decoded.
+      // A bid for a fork before bellatrix would have failed to decode.
       return signed === undefined ? null : { fork: fork as ForkPostBellatrix, signed };
     });
   }
@@ -127,7 +127,7 @@ export class HttpBuilder implements Builder {
       const httpRequest = { method, path: `${pathname}${search}`, headers, ...(body.length > 0 && { body }) };
       const response = await this.#http.request(httpRequest, { signal });
       const bytes = await readBody(response.body, MAX_RESPONSE_BYTES);
-      // The API client would parse the missing body of a response with a content type.
+      // If the response has a content type, the API client would try to parse the missing body.
       if (response.status === HttpStatusCode.NO_CONTENT) return new Response(null, { status: response.status });
       return new Response(bytes, response);
     } catch (error) {
@@ -186,7 +186,7 @@ function read<T>(decode: () => T): T {
   }
 }
 
-/** The library accepts property names of all objects, such as "constructor", as forks. */
+/** The library also accepts inherited property names, such as "constructor", as forks. */
 function requireKnown(fork: ForkName): ForkName {
   if (Object.values(ForkName).includes(fork)) return fork;
   throw new Error(`unknown fork ${JSON.stringify(fork)}.`);

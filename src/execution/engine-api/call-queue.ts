@@ -1,13 +1,10 @@
 interface Waiting {
   run: () => Promise<void>;
-  /** Resolves the call without running it. Only set for calls that a newer one replaces. */
+  /** Resolves the call without running it. Only set for calls that a newer call may replace. */
   supersede?: () => void;
 }
 
-/**
- * Runs calls one after another in FIFO order: an execution client must receive payloads and heads in the order of the
- * chain.
- */
+/** Runs calls one after another in FIFO order: an execution client must receive payloads and heads in chain order. */
 export class CallQueue {
   readonly #waiting: Waiting[] = [];
   #isRunning = false;
@@ -16,7 +13,9 @@ export class CallQueue {
     return this.#enqueue(call);
   }
 
-  /** Replaces the last queued call if it is replaceable too. The replaced call resolves with `superseded`. */
+  /**
+   * Replaces the last queued call if that call is replaceable as well. The replaced call resolves with `superseded`.
+   */
   runNewest<T>(call: () => Promise<T>, superseded: T): Promise<T> {
     const last = this.#waiting.at(-1);
     if (last?.supersede) {

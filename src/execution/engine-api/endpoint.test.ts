@@ -107,7 +107,7 @@ describe("Endpoint", () => {
     const lookAgain = async () => {
       const { length } = timers.slept;
       await timers.advance(timers.slept.at(-1)!);
-      // A timeout and the backoff after the next failure.
+      // One timeout, followed by the backoff after the next failure.
       await timers.hasSlept(length + 2);
     };
     await lookAgain();
@@ -115,7 +115,7 @@ describe("Endpoint", () => {
     for (const text of ["first", "second"]) {
       server.raw = (_call, response) => response.writeHead(502).end(text);
       await lookAgain();
-      // Calls fail with the newest reason.
+      // Calls fail with the latest reason.
       await expect(engine.forkchoiceUpdated(ForkName.deneb, head())).rejects.toThrow(text);
     }
     server.raw = (_call, response) => response.writeHead(401).end();
@@ -144,7 +144,7 @@ describe("Endpoint", () => {
       server.onRaw("engine_newPayloadV3", (_call, response) => response.writeHead(502).end("<html>"));
       await expect(judge()).rejects.toThrow("HTTP status 502");
       expect(engine.state).toBe("offline");
-      // The call itself is the first.
+      // The call itself accounts for the first entry.
       await timers.hasSlept(length + 2);
       pauses.push(timers.slept.at(-1)!);
       const back = changedTo("online");
@@ -270,7 +270,7 @@ describe("Endpoint", () => {
     await back;
     await engine.forkchoiceUpdated(ForkName.deneb, head(OTHER_HASH));
     expect(first.calls.at(-1)!.params[0]).toMatchObject({ headBlockHash: OTHER_HASH });
-    // Payload ids of the second client stay with it.
+    // Payloads are still fetched from the second client if it issued the id.
     await engine.getPayload(ForkName.deneb, ofSecond);
     expect(messages().filter((message) => message.startsWith("Switched execution client"))).toHaveLength(2);
     expect(second.methods.filter((method) => method === "engine_getPayloadV3")).toHaveLength(2);

@@ -22,10 +22,10 @@ import {
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 
-/** Hint for a client that rejects the token. */
+/** Hint shown if a client rejects the token. */
 export const JWT_SECRET_HINT = "--jwt-secret must name the same file as the execution client's";
 
-/** The client is unreachable. Another one may be used. */
+/** The client is unreachable, so another client may be used. */
 export class EndpointUnavailableError extends EngineUnavailableError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -33,7 +33,7 @@ export class EndpointUnavailableError extends EngineUnavailableError {
   }
 }
 
-/** The client answered with an error. */
+/** The client responded with an error. */
 export class EndpointResponseError extends EngineUnavailableError {
   readonly code: number;
 
@@ -44,7 +44,7 @@ export class EndpointResponseError extends EngineUnavailableError {
   }
 }
 
-/** Outcome of a call: a result, an error of the client, a timeout, or no usable response. */
+/** Outcome of a call: a result, an error from the client, a timeout, or no usable response. */
 export type CallOutcome = "answered" | "refused" | "timed_out" | "failed";
 
 interface EndpointOptions {
@@ -82,18 +82,18 @@ export class Endpoint {
   readonly #closing = new AbortController();
   #jwtSecret: Uint8Array;
   #state: EngineState = "offline";
-  /** Why the client is unavailable, if it is. */
+  /** Reason why the client is unavailable; undefined if it is available. */
   #unavailability: Pick<JsonRpcFailure, "kind" | "message">;
   #clientVersion: EngineClientVersion | null = null;
-  /** Null until the client has reported them. */
+  /** Null until the client has reported its capabilities. */
   #capabilities: readonly string[] | null = null;
   #wasConnected = false;
-  /** Kinds of failures already logged in the current state. Messages of one kind may vary. */
+  /** Kinds of failures already logged in the current state. Messages of the same kind may vary. */
   readonly #loggedFailures = new Set<JsonRpcFailure["kind"]>();
   #chainMismatch: string | undefined;
   #loggedMissing = "";
   #checking: Promise<boolean> | null = null;
-  /** Backoff per method that failed and has not succeeded since. */
+  /** Backoff for each method that has failed and not succeeded since. */
   readonly #backoffs = new Map<string, Backoff>();
 
   constructor(options: EndpointOptions) {
@@ -117,7 +117,9 @@ export class Endpoint {
     return this.#clientVersion;
   }
 
-  /** Describes how the client's chain differs from ours. Undefined if it matches or is unknown. */
+  /**
+   * Describes how the client's chain differs from ours. Undefined if the chains match or the client's chain is unknown.
+   */
   get chainMismatch(): string | undefined {
     return this.#chainMismatch;
   }
@@ -140,7 +142,7 @@ export class Endpoint {
 
   /**
    * Calls a method. Rejects with an `EndpointUnavailableError` if the client is unreachable (immediately while it is
-   * offline), and with an `EndpointResponseError` if it answers with an error.
+   * offline), and with an `EndpointResponseError` if it responds with an error.
    */
   async call(method: string, params: readonly unknown[]): Promise<JsonValue> {
     if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#unavailability.message);
@@ -191,7 +193,7 @@ export class Endpoint {
   async #handshake(): Promise<boolean> {
     this.#jwtSecret = this.#options.jwtSecret();
     try {
-      // Only this call decides. The other calls may fail although the Engine API works, for example behind a proxy.
+      // Only this call decides. Other calls may fail even though the Engine API works, for example behind a proxy.
       const capabilities = await this.#readable(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
       const chainId = await this.#optional("eth_chainId", [], (json) => json.number());
       const genesis = await this.#optional("eth_getBlockByNumber", ["0x0", false], readHash);
@@ -219,7 +221,7 @@ export class Endpoint {
   }
 
   /**
-   * Like `#readable`, but also returns null without a response. The next call shows whether the client has gone
+   * Like `#readable`, but also returns null if there is no response. The next call shows whether the client has gone
    * offline.
    */
   async #optional<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
@@ -262,10 +264,7 @@ export class Endpoint {
     if (wasReachable) void this.#recover(method === undefined ? MIN_BACKOFF_MS : this.#backoffAfter(method));
   }
 
-  /**
-   * Doubles the backoff for a client that fails in the same method after each reconnect, so that its state does not
-   * flap.
-   */
+  /** Doubles the backoff for a client that fails the same method after every reconnect, so its state does not flap. */
   #backoffAfter(method: string): number {
     const backoff =
       this.#backoffs.get(method) ?? new Backoff({ firstMillis: MIN_BACKOFF_MS, maxMillis: MAX_BACKOFF_MS });
@@ -354,7 +353,7 @@ const OWN_VERSION: EngineClientVersion = {
   commit: `0x${CLIENT_COMMIT}`,
 };
 
-/** Length limits of self-reported values: two letters, four bytes, and names that fit into a log line. */
+/** Length limits for self-reported values: two letters, four bytes, and names that fit into a log line. */
 const CODE_CHARACTERS = 2;
 const COMMIT_CHARACTERS = 10;
 const NAME_CHARACTERS = 100;
@@ -369,7 +368,7 @@ function readClientVersion(json: JsonValue): EngineClientVersion | null {
     code: first.member("code").text().slice(0, CODE_CHARACTERS),
     name: first.member("name").text().slice(0, NAME_CHARACTERS),
     version: first.member("version").text().slice(0, NAME_CHARACTERS),
-    // Some clients omit the 0x, as the examples of the specification do.
+    // Some clients omit the 0x, as do the specification's examples.
     commit: first
       .member("commit")
       .text()

@@ -102,7 +102,7 @@ describe("EngineApi", () => {
     const building = engine.forkchoiceUpdated(ForkName.capella, head(HASH), payloadRequest(ForkName.capella));
     const last = engine.forkchoiceUpdated(ForkName.capella, head(OTHER_HASH));
     await received;
-    // getPayload is not queued.
+    // getPayload is not queued behind other calls.
     expect((await engine.getPayload(ForkName.capella, "0:0x0000000000000001")).payload.blockNumber).toBe(16);
     expect(heads).toEqual(["payload"]);
     first.resolve();

@@ -43,7 +43,7 @@ import { type ReadVerdict, verdictFromJson } from "./verdict-json.ts";
 
 const UNKNOWN_PAYLOAD = -38001;
 
-/** Result of a head that was superseded before it was sent. */
+/** Result for a head that was superseded before being sent. */
 const SUPERSEDED: ForkchoiceUpdate = { verdict: { status: "optimistic" }, payloadId: null };
 
 interface EngineApiOptions {
@@ -60,7 +60,7 @@ interface EngineApiOptions {
 
 /**
  * Execution engine backed by one or more execution clients. Calls fail over to the next client if one is unreachable,
- * and return to an earlier one as soon as it is back.
+ * and return to a preferred client as soon as it is back.
  */
 export class EngineApi implements ExecutionEngine {
   readonly #config: ChainForkConfig;
@@ -116,7 +116,7 @@ export class EngineApi implements ExecutionEngine {
     return this.#current.clientVersion;
   }
 
-  /** Describes how the chain of a client differs from ours. Undefined if all clients match. */
+  /** Describes how a client's chain differs from ours. Undefined if all clients match. */
   get chainMismatch(): string | undefined {
     return this.#endpoints.find((endpoint) => endpoint.chainMismatch !== undefined)?.chainMismatch;
   }
@@ -185,7 +185,7 @@ export class EngineApi implements ExecutionEngine {
     }
   }
 
-  /** Clients without these optional methods have no blobs. */
+  /** A client that lacks these optional methods counts as having no blobs. */
   getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
     const { method, read } = isForkPostFulu(fork)
       ? { method: GET_BLOBS_WITH_CELL_PROOFS, read: blobsWithCellProofsFromJson }
@@ -253,7 +253,7 @@ export class EngineApi implements ExecutionEngine {
     };
   }
 
-  /** Prefixes a payload id with its client, since clients may use equal ids. */
+  /** Prefixes a payload id with the client's position, since different clients may use the same id. */
   #qualifiedId(endpoint: Endpoint, payloadId: string): PayloadId {
     return `${this.#endpoints.indexOf(endpoint)}:${payloadId}`;
   }
@@ -328,12 +328,12 @@ function readPayloadId(json: JsonValue): string | null {
   return json.isAbsent ? null : toData(json.bytes(8));
 }
 
-/** A missing value means false. */
+/** A missing value counts as false. */
 function readOverride(json: JsonValue): boolean {
   return !json.isAbsent && json.boolean();
 }
 
-/** Decodes the result of engine_getPayload. Before capella it is the bare payload without a value. */
+/** Decodes the result of engine_getPayload. Before capella, the result is the bare payload without a value. */
 function builtPayloadFromJson(fork: ForkPostBellatrix, json: JsonValue): BuiltPayload {
   if (!isForkPostCapella(fork)) return { payload: payloadFromJson(fork, json), value: 0n };
   return {

@@ -2,17 +2,17 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { JsonValue } from "../json-value.ts";
 
-/** The fields of a block that determine the end of proof of work. */
+/** Block fields that determine the end of proof of work. */
 export interface ExecutionBlock {
   hash: RootHex;
   parentHash: RootHex;
   number: number;
   difficulty: bigint;
-  /** Null if the client does not report it. Most have dropped it. */
+  /** Null if the client does not report the total difficulty. Most clients no longer do. */
   totalDifficulty: bigint | null;
 }
 
-/** Returns null for a missing block. */
+/** Returns null if the block is missing. */
 export function blockFromJson(json: JsonValue): ExecutionBlock | null {
   if (json.isAbsent) return null;
   const totalDifficulty = json.member("totalDifficulty");

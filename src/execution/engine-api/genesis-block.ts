@@ -6,7 +6,7 @@ import { JsonValue, UnexpectedValueError } from "../json-value.ts";
 import { authorizedClient, JWT_SECRET_HINT } from "./endpoint.ts";
 import { timeoutMs } from "./methods.ts";
 
-/** Genesis block of an execution chain with the field names of a payload. It has no transactions and no withdrawals. */
+/** Genesis block of an execution chain, using the field names of a payload. It has no transactions or withdrawals. */
 export interface GenesisBlock {
   parentHash: Uint8Array;
   feeRecipient: Uint8Array;
@@ -30,12 +30,12 @@ export interface ExecutionGenesis {
   origin: string;
   chainId: number;
   block: GenesisBlock;
-  /** Number of the newest block, 0 for a fresh chain. */
+  /** Number of the newest block; 0 on a fresh chain. */
   latestNumber: number;
 }
 
 interface ReadingOptions {
-  /** Default: the system timers. */
+  /** Defaults to the system timers. */
   timers?: Timers;
   /** Aborts the requests. */
   signal?: AbortSignal;
@@ -75,7 +75,7 @@ export async function readExecutionGenesis(
   throw new EngineUnavailableError(failures.join(" "));
 }
 
-/** Fields of later forks are absent if the chain starts before them. */
+/** Fields introduced by later forks are absent. */
 function genesisFromJson(json: JsonValue): GenesisBlock {
   const quantity = (name: string, bits: number) => {
     const value = json.member(name);

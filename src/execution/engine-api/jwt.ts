@@ -5,7 +5,8 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 const HEADER = encode({ alg: "HS256", typ: "JWT" });
 
 /**
- * Creates a JWT. Execution clients accept it for 60 seconds around its issue time (execution-apis, authentication.md).
+ * Creates a JWT. Execution clients accept the token within 60 seconds of its issue time (execution-apis,
+ * authentication.md).
  */
 export function createToken(secret: Uint8Array, unixMs: number): string {
   const signed = `${HEADER}.${encode({ iat: Math.floor(unixMs / 1000) })}`;

@@ -11,7 +11,7 @@ export const GET_BLOBS_WITH_CELL_PROOFS = "engine_getBlobsV2";
 /** Methods that a client may lack. */
 export const OPTIONAL_METHODS: readonly string[] = [GET_CLIENT_VERSION, GET_BLOBS, GET_BLOBS_WITH_CELL_PROOFS];
 
-/** Method versions per fork of the payload (execution-apis). */
+/** Method versions by payload fork (execution-apis). */
 const METHODS: Partial<Record<ForkPostBellatrix, ForkMethods>> = {
   bellatrix: versions(1, 1, 1),
   capella: versions(2, 2, 2),
@@ -40,7 +40,7 @@ export const CAPABILITIES: readonly string[] = [
   ...OPTIONAL_METHODS,
 ];
 
-/** Returns the methods that the scheduled forks of the chain require. */
+/** Returns the methods required by the chain's scheduled forks. */
 export function requiredMethods({ forksAscendingEpochOrder: forks }: ChainForkConfig): string[] {
   const active = forks.filter(
     ({ epoch }, position) => epoch < (forks[position + 1]?.epoch ?? Number.POSITIVE_INFINITY),
@@ -51,7 +51,10 @@ export function requiredMethods({ forksAscendingEpochOrder: forks }: ChainForkCo
 
 const SECOND = 1000;
 
-/** Timeouts of the Engine API specification. It sets none for eth_ methods, which are served from memory or disk. */
+/**
+ * Timeouts from the Engine API specification. The specification sets none for eth_ methods, which are served from
+ * memory or disk.
+ */
 export function timeoutMs(method: string): number {
   if (/^engine_(?:newPayload|forkchoiceUpdated)/.test(method)) return 8 * SECOND;
   return method.startsWith("engine_") ? SECOND : 5 * SECOND;

@@ -2,7 +2,7 @@ import { CONSOLIDATION_REQUEST_TYPE, DEPOSIT_REQUEST_TYPE, WITHDRAWAL_REQUEST_TY
 import { type ExecutionRequests, ssz } from "@lodestar/types";
 import { type JsonValue, toData, UnexpectedValueError } from "../json-value.ts";
 
-/** Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in order of types. */
+/** Encodes execution requests per EIP-7685: the type byte and SSZ of each non-empty list, ordered by type. */
 export function requestsToJson({ deposits, withdrawals, consolidations }: ExecutionRequests): string[] {
   const { DepositRequests, WithdrawalRequests, ConsolidationRequests } = ssz.electra;
   const lists: [type: number, body: Uint8Array][] = [

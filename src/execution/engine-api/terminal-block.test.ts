@@ -6,7 +6,7 @@ import { type BlockReader, findTerminalBlock, judgeTerminalBlock } from "./termi
 const ZERO: Uint8Array = new Uint8Array(32);
 const hashOf = (number: number) => toRootHex(new Uint8Array(32).fill(number + 1));
 
-/** A chain with these difficulties from genesis. 0 stands for a proof-of-stake block. */
+/** A chain with the given difficulties, starting at genesis. 0 stands for a proof-of-stake block. */
 function chain(difficulties: number[], { tellsTotals = true } = {}): BlockReader {
   const blocks = difficulties.map((difficulty, number): ExecutionBlock => {
     const total = difficulties.slice(0, number + 1).reduce((sum, each) => sum + each, 0);

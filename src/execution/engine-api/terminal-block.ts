@@ -4,7 +4,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import type { ParentPayload, TerminalBlockVerdict } from "../engine.ts";
 import type { ExecutionBlock } from "./execution-block.ts";
 
-/** Reads blocks of a client's chain. */
+/** Reads blocks from a client's chain. */
 export interface BlockReader {
   byHash(hash: RootHex): Promise<ExecutionBlock | null>;
   byNumber(number: number | "latest"): Promise<ExecutionBlock | null>;
@@ -18,7 +18,7 @@ const MAX_STEPS = 128;
 type TerminalConfig = Pick<ChainConfig, "TERMINAL_BLOCK_HASH" | "TERMINAL_TOTAL_DIFFICULTY">;
 
 /**
- * Returns the configured terminal block, or else the one that reached the terminal total difficulty
+ * Returns the configured terminal block, or else the block that reached the terminal total difficulty
  * (bellatrix/validator.md, get_terminal_pow_block).
  */
 export async function findTerminalBlock(config: TerminalConfig, blocks: BlockReader): Promise<ParentPayload | null> {
@@ -34,7 +34,7 @@ export async function findTerminalBlock(config: TerminalConfig, blocks: BlockRea
   return null;
 }
 
-/** `validate_merge_block` of bellatrix/fork-choice.md. */
+/** bellatrix/fork-choice.md, validate_merge_block. */
 export async function judgeTerminalBlock(
   hash: RootHex,
   config: TerminalConfig,
@@ -49,7 +49,7 @@ export async function judgeTerminalBlock(
   return judgeByChild(block, blocks);
 }
 
-/** `is_valid_terminal_pow_block`: the block has reached the terminal difficulty, its parent has not. */
+/** `is_valid_terminal_pow_block`: the block has reached the terminal difficulty, but its parent has not. */
 function reachesDifficulty(
   block: ExecutionBlock,
   totalDifficulty: bigint,
@@ -60,7 +60,8 @@ function reachesDifficulty(
 }
 
 /**
- * Without total difficulties, the client's canonical chain shows the end of proof of work: its child has no difficulty.
+ * For clients that report no total difficulty, the canonical chain shows where proof of work ended: the terminal
+ * block's child has zero difficulty.
  */
 async function judgeByChild(block: ExecutionBlock, blocks: BlockReader): Promise<TerminalBlockVerdict> {
   if (block.difficulty === 0n) return "not-terminal";

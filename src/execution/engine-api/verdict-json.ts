@@ -21,7 +21,7 @@ export function verdictFromJson(json: JsonValue): ReadVerdict {
   if (status === "VALID") return { status, verdict: { status: "valid" } };
   if (status === "SYNCING" || status === "ACCEPTED") return { status, verdict: { status: "optimistic" } };
   const message = sentence(reason === "" ? "The execution client gave no reason" : reason);
-  // The verdict on a payload with a wrong hash does not apply to its ancestors.
+  // The verdict on a payload with a wrong hash does not extend to its ancestors.
   return {
     status,
     verdict: { status: "invalid", latestValidHash: status === "INVALID" ? latestValidHash : null, message },

@@ -17,7 +17,7 @@ const Eth1BlockType = new ContainerType({
   depositRoot: ssz.Root,
 });
 
-/** A block of the deposit chain with the state of the deposit contract after it. */
+/** A block of the deposit chain with the state of the deposit contract after that block. */
 export type Eth1Block = ValueOf<typeof Eth1BlockType>;
 
 const StoredDepositType = new ContainerType({
@@ -26,7 +26,7 @@ const StoredDepositType = new ContainerType({
   data: ssz.phase0.DepositData,
 });
 
-/** Blocks and deposits to append. Not stored yet. */
+/** Blocks and deposits to append, not stored yet. */
 interface Extension {
   /** Never empty. */
   blocks: Eth1Block[];
@@ -35,7 +35,7 @@ interface Extension {
   tree: DepositTree;
 }
 
-/** Deposits required for a block are unavailable. The message is a whole sentence with the reason. */
+/** Deposits required for a block are unavailable. The message is a complete sentence stating the reason. */
 export class DepositsUnavailableError extends Error {
   constructor(message: string) {
     super(message);
@@ -44,8 +44,8 @@ export class DepositsUnavailableError extends Error {
 }
 
 /**
- * State of the deposit chain, mirrored in the database: deposits that are not finalized, and the candidate blocks for
- * eth1 votes. The newest block marks how far the chain was read. Updates must be serialized by the caller.
+ * State of the deposit chain, mirrored in the database: unfinalized deposits, and candidate blocks for eth1 votes. The
+ * newest block marks how far the chain has been read. The caller must serialize updates.
  */
 export class DepositChain {
   readonly #repository: Eth1Repository;
@@ -65,7 +65,7 @@ export class DepositChain {
     this.#repository = repository;
   }
 
-  /** Returns the state for `restore`. It is immutable. */
+  /** Returns the state for `restore`. The returned state is immutable. */
   capture() {
     return { tree: this.#tree, blocks: this.#blocks, snapshot: this.#snapshot, storedFrom: this.#storedFrom };
   }
@@ -83,7 +83,7 @@ export class DepositChain {
     return this.#blocks;
   }
 
-  /** The block up to which the chain was read. */
+  /** The block up to which the chain has been read. */
   get newest(): Eth1Block | undefined {
     return this.#blocks.at(-1);
   }
@@ -127,8 +127,8 @@ export class DepositChain {
   }
 
   /**
-   * Computes the extension of the chain with these blocks and deposits. The deposits must be complete from the newest
-   * block to the last header.
+   * Computes the extension of the chain with these blocks and deposits. The deposits from the newest block to the last
+   * header must be complete.
    */
   extension(headers: readonly Eth1Header[], deposits: LoggedDeposit[]): Extension {
     const { count } = this.#tree;
@@ -168,14 +168,14 @@ export class DepositChain {
     this.#storedFrom = Math.max(this.#storedFrom, storedFrom);
   }
 
-  /** Drops everything after a block of the chain. */
+  /** Drops everything after a given block. */
   async rewindTo({ number, depositCount }: Eth1Block): Promise<void> {
     await this.#repository.write({ dropBlocks: { from: number + 1 }, dropDeposits: { from: depositCount } });
     this.#blocks = this.#blocks.filter((block) => block.number <= number);
     this.#tree = this.#tree.upTo(depositCount);
   }
 
-  /** Drops everything that is not finalized. `timestamp` is the timestamp of the snapshot's block. */
+  /** Drops everything that has not been finalized. `timestamp` is the timestamp of the snapshot's block. */
   async rewindToSnapshot(snapshot: DepositTreeSnapshot, timestamp: number): Promise<void> {
     const { depositCount, depositRoot, executionBlockHash: hash, executionBlockHeight: number } = snapshot;
     const block: Eth1Block = { number, hash, timestamp, depositsBefore: depositCount, depositCount, depositRoot };

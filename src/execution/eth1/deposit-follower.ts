@@ -13,7 +13,7 @@ import { Eth1Node } from "./eth1-node.ts";
 
 interface DepositFollowerParts {
   config: ChainConfig;
-  /** JSON-RPC URLs of the deposit chain in order of preference. Failing nodes are replaced by the next one. */
+  /** JSON-RPC URLs of the deposit chain in order of preference. If a node fails, the next one is used. */
   urls: readonly string[];
   deposits: DepositChain;
   /** Time of the beacon chain. */
@@ -25,7 +25,10 @@ interface DepositFollowerParts {
 const MIN_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** Reads blocks and deposits of the deposit chain for eth1 votes. Stays behind the present by the follow distance. */
+/**
+ * Reads blocks and deposits from the deposit chain for eth1 votes. Stays behind the current time by the follow
+ * distance.
+ */
 export class DepositFollower {
   readonly #parts: DepositFollowerParts;
   readonly #nodes: readonly Eth1Node[];
@@ -53,7 +56,7 @@ export class DepositFollower {
     return this.#current !== undefined;
   }
 
-  /** Starts following: updates once, and again on each `wake`. Failed updates are retried with backoff. */
+  /** Starts following: updates immediately and on each `wake`. Failed updates are retried with backoff. */
   start(): void {
     this.#loop ??= this.#follow();
   }
@@ -136,7 +139,7 @@ export class DepositFollower {
     const followSeconds = config.SECONDS_PER_ETH1_BLOCK * config.ETH1_FOLLOW_DISTANCE;
     const periodSeconds = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH * config.SECONDS_PER_SLOT;
     const until = nowSeconds() - followSeconds;
-    // The candidates of a voting period end `followSeconds` before its start, and they cover the same duration.
+    // The candidates for a voting period end `followSeconds` before the period starts and span the length of a period.
     await this.#reader.readFrom(node, { until, votesFrom: until - followSeconds - periodSeconds });
     const finalized = this.#finalized;
     this.#finalized = undefined;

@@ -5,7 +5,7 @@ import { z } from "zod";
 /** Keccak-256 of DepositEvent(bytes,bytes,bytes,bytes,bytes), the contract's event. */
 export const DEPOSIT_EVENT_TOPIC = "0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5";
 
-/** A deposit of a contract log. */
+/** A deposit parsed from a contract log. */
 export interface LoggedDeposit {
   index: number;
   data: phase0.DepositData;
@@ -49,7 +49,7 @@ export function parseDepositLog(log: z.infer<typeof DEPOSIT_LOG>): LoggedDeposit
   };
 }
 
-/** Decodes the n-th argument of type `bytes` in ABI encoding. */
+/** Decodes the n-th argument of type `bytes` in an ABI encoding. */
 function dynamicBytes(bytes: Uint8Array, n: number, length: number): Uint8Array {
   const position = word(bytes, n * WORD_BYTES);
   const start = position + WORD_BYTES;

@@ -12,7 +12,7 @@ import { DepositChain, DepositsUnavailableError } from "./deposit-chain.ts";
 import { DepositReader } from "./deposit-reader.ts";
 import { Eth1Node } from "./eth1-node.ts";
 
-/** Creates a reader of the server with its own database. */
+/** Creates a reader that uses the server and has its own database. */
 async function openReader() {
   const server = await Eth1Server.listen();
   const directory = removableDirectory();
@@ -33,7 +33,7 @@ function eth1DataOf({ hash, depositCount, depositRoot }: DepositChain["blocks"][
   return { blockHash: hash, depositCount: BigInt(depositCount), depositRoot };
 }
 
-/** Blocks every ten seconds, every third with two deposits. */
+/** Mines thirty blocks, ten seconds apart; every third block contains two deposits. */
 function mineThirty(server: Eth1Server): void {
   for (let n = 0; n < 30; n++) server.mine([n * 10, n % 3 === 0 ? 2 : 0]);
 }
@@ -58,7 +58,7 @@ describe("DepositReader", () => {
       [depositData(16), depositData(17)],
       [],
     ]);
-    // Most headers before the candidates were skipped.
+    // Most headers before the candidate blocks were skipped.
     const headers = new Set(server.calls.filter((call) => call.startsWith("eth_getBlockByNumber")));
     expect(headers.size).toBeLessThan(25);
   });
@@ -177,7 +177,7 @@ describe("DepositReader", () => {
     const agreed = eth1DataOf(deposits.newest!);
     expect(await restarted.provenDeposits(agreed, 10, 8)).toEqual(await deposits.provenDeposits(agreed, 10, 8));
 
-    // All stored blocks are orphaned, but not the finalized one.
+    // Orphans all stored blocks except the finalized one.
     server.orphan(15);
     for (let n = 15; n < 30; n++) server.mine([n * 10, 1]);
     await read(260, 180);

@@ -7,17 +7,17 @@ import { EndpointError, RangeTooLargeError } from "./endpoint-error.ts";
 import type { Eth1Header, Eth1Node } from "./eth1-node.ts";
 
 interface ReadingTimes {
-  /** Reads blocks up to this time. */
+  /** Time up to which blocks are read. */
   until: number;
-  /** Blocks since this time are candidates for votes. From earlier blocks, only deposits are read. */
+  /** Blocks since this time are candidates for votes. Only deposits are read from earlier blocks. */
   votesFrom: number;
 }
 
-/** Blocks per log query. */
+/** Number of blocks in the first log query. */
 const FIRST_SPAN = 1000;
 const LARGEST_SPAN = 50_000;
 const GROWTH = 1.25;
-/** Blocks per query if all headers are needed. */
+/** Maximum number of blocks per query if all headers are needed. */
 const LARGEST_SPAN_WITH_HEADERS = 256;
 
 /** Reads blocks and deposits from a deposit chain node. */
@@ -31,7 +31,7 @@ export class DepositReader {
     this.#logger = logger;
   }
 
-  /** Continues to read, up to the given times. Rejects with an `EndpointError` if the node is unusable. */
+  /** Continues reading up to the block at time `until`. Rejects with an `EndpointError` if the node is unusable. */
   async readFrom(node: Eth1Node, { until, votesFrom }: ReadingTimes): Promise<void> {
     await this.#rewindOrphans(node);
     const lastWithoutVotes = await this.#lastBlockAt(node, Math.min(until, votesFrom));
@@ -62,7 +62,7 @@ export class DepositReader {
     return low;
   }
 
-  /** Halves the range if the node refuses it, and grows it otherwise. */
+  /** Halves the range if the node refuses it; otherwise grows it. */
   async #readTo(node: Eth1Node, last: number, how: { withHeaders: boolean; votesFrom: number }): Promise<void> {
     const largest = how.withHeaders ? LARGEST_SPAN_WITH_HEADERS : LARGEST_SPAN;
     while (this.#next <= last) {
@@ -146,7 +146,7 @@ async function isOnChain(node: Eth1Node, block: Eth1Block): Promise<boolean> {
   return header.hash === hashOf(block);
 }
 
-/** Returns the newest canonical block. The last of the blocks is known not to be canonical. */
+/** Returns the newest canonical block. The last of the given blocks is known to be orphaned. */
 async function newestOnChain(node: Eth1Node, blocks: readonly Eth1Block[]): Promise<Eth1Block | undefined> {
   let low = -1;
   for (let high = blocks.length - 1; high - low > 1; ) {

@@ -2,7 +2,7 @@ import { ContainerType, ListCompositeType, type ValueOf } from "@chainsafe/ssz";
 import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 
-/** DepositTreeSnapshot of EIP-4881: enough to continue the deposit tree after a block. */
+/** EIP-4881, DepositTreeSnapshot: enough to continue the deposit tree after a block. */
 export const DepositTreeSnapshotType = new ContainerType(
   {
     finalized: new ListCompositeType(ssz.Root, DEPOSIT_CONTRACT_TREE_DEPTH),

@@ -34,7 +34,7 @@ export class DepositTree {
     this.count = count;
   }
 
-  /** Matches `get_deposit_root` of the contract. */
+  /** Matches the contract's `get_deposit_root`. */
   get root(): Uint8Array {
     return this.#withCount().root;
   }
@@ -48,7 +48,7 @@ export class DepositTree {
     return new DepositTree(node, this.count + dataRoots.length);
   }
 
-  /** Returns the tree of the first `count` deposits. Throws if their leaves were finalized away. */
+  /** Returns the tree of the first `count` deposits. Throws if finalization has dropped their leaves. */
   upTo(count: number): DepositTree {
     if (count > this.count) throw new RangeError(`The tree has ${this.count} deposits, ${count} requested.`);
     return new DepositTree(cut(this.#node, DEPOSIT_CONTRACT_TREE_DEPTH, count), count);
@@ -77,7 +77,7 @@ export class DepositTree {
   }
 }
 
-/** Splits the first `count` leaves of a subtree into its left and right half. */
+/** Splits the first `count` leaves of a subtree between its left and right halves. */
 function halves(depth: number, count: number): [left: number, right: number] {
   const half = 2 ** (depth - 1);
   return [Math.min(count, half), Math.max(0, count - half)];

@@ -17,7 +17,7 @@ export class RangeTooLargeError extends EndpointError {
   }
 }
 
-/** Describes a failure. All failures of an unreachable node have the same text, so that they are logged once. */
+/** Describes a failure. All failures of an unreachable node have the same text, so they are logged only once. */
 export function describeFailure(error: JsonRpcFailure | JsonRpcResponseError): string {
   if (error instanceof JsonRpcFailure && error.kind === "unreachable") return `is unreachable (${codeOf(error)})`;
   return `is unusable (${error.message.replace(/\.$/, "")})`;

@@ -34,7 +34,7 @@ const GET_DEPOSIT_COUNT = "0x621fd130";
 /** Position of the count in the ABI encoding: eight little-endian bytes after offset and length. */
 const COUNT_POSITION = 64;
 
-/** Generous, since log queries over many blocks are slow. */
+/** Generous, because log queries over many blocks are slow. */
 const TIMEOUT_MS = 20_000;
 
 /** Concurrent header requests. */
@@ -71,7 +71,7 @@ export class Eth1Node {
     return header;
   }
 
-  /** Returns the headers of a range that the chain must have. */
+  /** Returns the headers in a range of blocks that must exist. */
   async headers(from: number, to: number): Promise<Eth1Header[]> {
     const headers: Eth1Header[] = [];
     for (let next = from; next <= to; next += MAX_CONCURRENT_HEADERS) {
@@ -84,7 +84,7 @@ export class Eth1Node {
     return headers;
   }
 
-  /** Returns the deposits of a range in contract order. */
+  /** Returns the deposits in a range of blocks, in contract order. */
   async deposits(fromBlock: number, toBlock: number): Promise<LoggedDeposit[]> {
     const filter = {
       address: this.#contract,
