@@ -1,9 +1,9 @@
-/** The test mnemonic of anvil and hardhat. */
+/** Test mnemonic used by anvil and hardhat. */
 export const TEST_MNEMONIC = "test test test test test test test test test test test junk";
 
 /**
  * First ten accounts of the test mnemonic, at m/44'/60'/0'/0/i: checksummed addresses (EIP-55) and private keys. Not
- * derived at runtime, because not every runtime has built-in secp256k1.
+ * derived at runtime, because not every runtime has secp256k1 built in.
  */
 const FUNDED: readonly (readonly [address: string, privateKey: string])[] = [
   ["0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"],
@@ -19,7 +19,7 @@ const FUNDED: readonly (readonly [address: string, privateKey: string])[] = [
 ];
 export const FUNDED_ADDRESSES: readonly string[] = FUNDED.map(([address]) => address);
 
-/** An account with a known private key. */
+/** An account whose private key is known. */
 export interface DevAccount {
   address: Uint8Array;
   privateKey: Uint8Array;
@@ -27,7 +27,7 @@ export interface DevAccount {
 
 /** A funded account as hex strings. */
 export interface FundedAccount {
-  /** Checksummed (EIP-55). */
+  /** Checksummed address (EIP-55). */
   readonly address: `0x${string}`;
   readonly privateKey: `0x${string}`;
 }

@@ -2,7 +2,7 @@
 
 const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.replaceAll(/\s/g, ""), "hex"));
 
-/** Deposit contract of mainnet. */
+/** Mainnet deposit contract. */
 export const DEPOSIT_CONTRACT_CODE: Uint8Array = bytes(`
   60806040526004361061003f5760003560e01c806301ffc9a71461004457806322895118146100a4578063621fd130146101ba578063c5f2892f
   14610244575b600080fd5b34801561005057600080fd5b506100906004803603602081101561006757600080fd5b50357fffffffff0000000000
@@ -153,13 +153,13 @@ export const CONSOLIDATION_REQUESTS_CODE: Uint8Array = bytes(`
   74025ff35b5f5ffd
 `);
 
-/** Deterministic deployer: calls CREATE2 with calldata of a salt followed by the init code. */
+/** Deterministic deployer: calls CREATE2; its calldata is a salt followed by the init code. */
 export const DETERMINISTIC_DEPLOYER_CODE: Uint8Array = bytes(`
   7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b
   8082525050506014600cf3
 `);
 
-/** Multicall3, which clients use to batch calls; compiled without the optimizer. */
+/** Multicall3, which clients use to batch calls; compiled without optimizer. */
 export const MULTICALL3_CODE: Uint8Array = bytes(`
   6080604052600436106100f35760003560e01c80634d2301cc1161008a578063a8b0574e11610059578063a8b0574e14610325578063bce38bd7
   14610350578063c3077fa914610380578063ee82ac5e146103b2576100f3565b80634d2301cc1461026257806372425d9d1461029f57806382ad

@@ -5,12 +5,12 @@ import { createKeccak256 } from "./keccak.ts";
 import { Precompiles } from "./precompiles/precompiles.ts";
 import type { Keccak } from "./state/trie.ts";
 
-/** Cryptography of the EVM, without native modules. Each thread creates its own instance. */
+/** Cryptography for the EVM, without native modules. Each thread creates its own instance. */
 export interface EvmCrypto {
   keccak: Keccak;
   /** Signs a hash with secp256k1. Returns r, s and v (27 or 28). */
   sign(hash: Uint8Array, privateKey: Uint8Array): Uint8Array;
-  /** Keccak, signatures, ecrecover (all WASM) and KZG point evaluation in the format of `@ethereumjs`. */
+  /** Keccak, signatures, ecrecover (all WASM) and KZG point evaluation, in the format used by `@ethereumjs`. */
   custom: CustomCrypto;
   precompiles: Precompiles;
 }
@@ -37,7 +37,7 @@ function createSigner(secp256k1: Secp256k1): EvmCrypto["sign"] {
   };
 }
 
-/** Returns a function that puts the recovery bit before r and s, as noble-curves does with the format `recovered`. */
+/** Returns a function that puts the recovery bit before r and s, like the `recovered` format of noble-curves. */
 function recoveredFormat(sign: EvmCrypto["sign"]): NonNullable<CustomCrypto["ecsign"]> {
   return (hash: Uint8Array, privateKey: Uint8Array) => {
     const signature = sign(hash, privateKey);
@@ -45,7 +45,7 @@ function recoveredFormat(sign: EvmCrypto["sign"]): NonNullable<CustomCrypto["ecs
   };
 }
 
-/** Returns a function that recovers the 64-byte public key of a signature, or throws. */
+/** Returns a function that recovers the 64-byte public key from a signature, or throws. */
 function createRecovery(secp256k1: Secp256k1): Recover {
   return (hash, v, r, s, chainId) => {
     const bit = Number(v < 2n ? v : chainId === undefined ? v - 27n : v - chainId * 2n - 35n);
@@ -59,7 +59,7 @@ function createRecovery(secp256k1: Secp256k1): Recover {
   };
 }
 
-/** Adapts the KZG proof verification to the point evaluation precompile, which has already loaded the curve. */
+/** Verifies KZG proofs with the point evaluation precompile, which has already loaded the curve. */
 function pointEvaluation(precompiles: Precompiles): KZG {
   return {
     verifyProof: (...proof) => precompiles.pointEvaluation.verifyProof(...proof),

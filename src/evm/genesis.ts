@@ -25,9 +25,9 @@ export const DETERMINISTIC_DEPLOYER_ADDRESS = "0x4e59b44847b379578588920ca78fbf2
 const FUNDS = 10_000n * 10n ** 18n;
 const GAS_LIMIT = 30_000_000n;
 const BASE_FEE_PER_GAS = 10n ** 9n;
-/** Contracts start with nonce 1 since EIP-161. */
+/** Since EIP-161, contracts start with nonce 1. */
 const CONTRACT_NONCE = 1n;
-/** Slot of the first node of `zero_hashes` in the deposit contract. Its first element is zero. */
+/** Slot of the first node in the deposit contract's `zero_hashes`. Element 0, a leaf, is zero. */
 const ZERO_HASHES_SLOT = 0x21;
 const DEPOSIT_TREE_DEPTH = 32;
 /** Excess of a request contract before its first system call. */
@@ -35,7 +35,7 @@ const EXCESS_INHIBITOR = new Uint8Array(32).fill(0xff);
 /** EIP-7685. */
 const NO_REQUESTS_HASH = new Uint8Array(createHash("sha256").digest());
 
-/** State of one account at genesis. */
+/** State of an account at genesis. */
 export interface GenesisAccount {
   address: Uint8Array;
   nonce?: bigint;
@@ -45,7 +45,7 @@ export interface GenesisAccount {
   storage?: readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
 }
 
-/** The chain rules that block 0 depends on. Does not load the EVM libraries. */
+/** The chain rules that determine block 0. Loading this module does not load the EVM libraries. */
 export interface GenesisRules {
   readonly crypto: { readonly keccak: Keccak };
   at(timestamp: number): { isSince(fork: ExecutionFork): boolean };
@@ -54,13 +54,13 @@ export interface GenesisRules {
 export interface GenesisOptions {
   /** Unix seconds. */
   timestamp: number;
-  /** From the consensus configuration. */
+  /** Taken from the consensus configuration. */
   depositContract: Uint8Array;
   gasLimit?: bigint;
   baseFeePerGas?: bigint;
   extraData?: Uint8Array;
   prevRandao?: Uint8Array;
-  /** In addition to the funded accounts and the contracts. */
+  /** Created in addition to the funded accounts and the contracts. */
   accounts?: readonly GenesisAccount[];
 }
 
@@ -113,8 +113,8 @@ export function createGenesisBlock(
 }
 
 /**
- * Returns the genesis accounts of a dev chain. The request contracts are inhibited until the first block of Prague,
- * unless the chain starts there.
+ * Returns the genesis accounts of a dev chain. The request contracts are inhibited until the first Prague block, unless
+ * the chain starts in Prague.
  */
 export function devAccounts(depositContract: Uint8Array, isInhibited: boolean): GenesisAccount[] {
   const contract = (address: Uint8Array, code: Uint8Array, storage?: GenesisAccount["storage"]): GenesisAccount => ({
@@ -150,7 +150,7 @@ function worldOf(keccak: Keccak, accounts: readonly GenesisAccount[]): World {
   return world;
 }
 
-/** Returns the storage that the deposit contract's constructor writes: roots of empty subtrees of each depth. */
+/** Returns the storage written by the deposit contract's constructor: the roots of empty subtrees of each depth. */
 function zeroHashes(): [slot: Uint8Array, value: Uint8Array][] {
   let node = new Uint8Array(32);
   return Array.from({ length: DEPOSIT_TREE_DEPTH - 1 }, (_, depth) => {

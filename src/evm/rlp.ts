@@ -21,7 +21,7 @@ export function encodeBytes(bytes: Uint8Array): Uint8Array {
   return encoded;
 }
 
-/** Encodes a list of already encoded items. */
+/** Encodes a list whose items are already encoded. */
 export function encodeList(items: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const item of items) length += item.length;
@@ -51,7 +51,7 @@ export function numberToBytes(value: bigint | number): Uint8Array {
   return new Uint8Array(Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex"));
 }
 
-/** Reads big-endian bytes; empty bytes are zero. */
+/** Reads big-endian bytes; no bytes mean zero. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n;
   return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`);
@@ -62,7 +62,7 @@ export function encodedListSize(length: number): number {
   return prefixSize(length) + length;
 }
 
-/** Decodes exactly one item. Byte strings are views of the input. */
+/** Decodes exactly one item. Byte strings are returned as views of the input. */
 export function decode(bytes: Uint8Array): RlpItem {
   const [item, end] = decodeAt(bytes, 0);
   if (end !== bytes.length) throw new RlpError(`RLP has ${bytes.length - end} bytes after its end.`);
@@ -81,7 +81,10 @@ export function asBytes(item: RlpItem | undefined): Uint8Array {
 
 export const asBigint = (item: RlpItem | undefined): bigint => bytesToBigint(asBytes(item));
 
-/** Returns the bounds of the content of the item at a position. The end is also the position of the next item. */
+/**
+ * Returns the bounds of the content of the item at the given position. The end of the content is also the position of
+ * the next item.
+ */
 export function contentAt(bytes: Uint8Array, at: number): [start: number, end: number] {
   const prefix = bytes[at];
   if (prefix === undefined) throw new RlpError("RLP ends too early.");

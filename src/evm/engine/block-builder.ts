@@ -21,19 +21,19 @@ interface BlockBuilderParts {
   head: EngineHead;
 }
 
-/** Inputs for building a block on a parent. */
+/** Inputs for building a block on top of a parent. */
 export interface BlockPlan {
   attributes: BlockAttributes;
   /** Applied before the transactions. */
   overrides: readonly Override[];
-  /** In order of inclusion; may be more than fit into the block. */
+  /** In order of inclusion; may contain more than fits into the block. */
   candidates: Iterable<Transaction>;
 }
 
 interface BuildOptions {
   /** Called for transactions that cannot be included in any block. */
   onFault?: FaultListener;
-  /** No transaction except the first one starts after this time in milliseconds. */
+  /** Time in milliseconds after which no transaction except the first one is started. */
   fillingMs?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export class BlockBuilder {
     return buildPlanned(this.#parts.executor, parent, this.plan(parent, attributes), options);
   }
 
-  /** Returns the plan of the next block. Its candidates must be read before the pool changes. */
+  /** Returns the plan for the next block. The plan's candidates must be read before the pool changes. */
   plan(parent: ExecutedBlock, attributes: BlockAttributes): BlockPlan {
     const { executor, blocks, head } = this.#parts;
     const { rules } = executor;
@@ -63,7 +63,7 @@ export class BlockBuilder {
     const { blobs } = rules.at(attributes.timestamp);
     const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
     const state = overrideState(parent, overrides, rules.crypto.keccak);
-    // On another branch, transactions already included on the head's branch are candidates again.
+    // On a different branch, transactions already included on the head's branch become candidates again.
     const pool =
       parent === head.block
         ? this.#parts.pool
@@ -71,7 +71,7 @@ export class BlockBuilder {
     return { attributes: changed, overrides, candidates: this.#candidates(pool, baseFeePerGas, blobFee) };
   }
 
-  /** Returns the blobs of a block that was built here. */
+  /** Returns the blobs of a block built here. */
   blobsOf({ transactions }: ExecutedBlock): PayloadBlobs {
     const { pool } = this.#parts;
     const sidecars = transactions.filter(({ tx }) => tx.type === 3).map(({ hash }) => pool.sidecarOf(hash)!);
@@ -82,7 +82,7 @@ export class BlockBuilder {
     };
   }
 
-  /** Skips blob transactions whose blobs were evicted. */
+  /** Skips blob transactions whose blobs have been evicted. */
   *#candidates(pool: TransactionPool, baseFee: bigint, blobFee: bigint): Generator<Transaction> {
     for (const transaction of pool.pending(baseFee, blobFee)) {
       const isComplete = transaction.tx.type !== 3 || this.#parts.pool.sidecarOf(transaction.hash) !== undefined;
@@ -92,7 +92,7 @@ export class BlockBuilder {
 }
 
 /**
- * Builds a block on its parent, without transactions that would make it invalid. Stores nothing. Throws a
+ * Builds a block on top of its parent, leaving out transactions that would make it invalid. Stores nothing. Throws a
  * `PayloadUnavailableError` if a system contract would make any block invalid.
  */
 export async function buildPlanned(
@@ -116,7 +116,7 @@ export async function buildPlanned(
   return isRecorded ? { ...block, overrides } : block;
 }
 
-/** Yields the first value, then further values until the time `endsAt`. */
+/** Yields the first value, then more values until the time `endsAt`. */
 function* takeUntil<T>(endsAt: number, values: Iterable<T>): Generator<T> {
   for (const value of values) {
     yield value;

@@ -24,7 +24,7 @@ interface BlockReplayParts {
   logger: Logger;
 }
 
-/** Restarts that take longer log their progress. */
+/** Restarts that take longer than this log their progress. */
 const FIRST_REPORT_MS = 500;
 
 /** Re-executes existing blocks with their recorded overrides. */
@@ -32,14 +32,14 @@ export class BlockReplay {
   readonly #parts: BlockReplayParts;
   readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
   #history: PayloadHistory | undefined;
-  /** The last stored block that failed. */
+  /** The last stored block that failed to execute. */
   #failure: UnexecutableBlockError | undefined;
 
   constructor(parts: BlockReplayParts) {
     this.#parts = parts;
   }
 
-  /** Connects the stored history. Before that, only blocks in memory are found. */
+  /** Connects the stored history. Until then, only blocks in memory are found. */
   connect(history: PayloadHistory): void {
     this.#history = history;
   }
@@ -54,12 +54,12 @@ export class BlockReplay {
     return this.#rebuilding.run(blockHash, undefined, () => this.#rebuild(history, blockHash, root));
   }
 
-  /** Returns why a stored block could not be rebuilt. */
+  /** Returns the reason why a stored block could not be rebuilt. */
   failureOf(blockHash: RootHex): Error {
     return this.#failure ?? new Error(`Execution block ${blockHash} cannot be rebuilt from stored payloads.`);
   }
 
-  /** Executes a payload and stores its block in memory. Throws an `InvalidBlockError`. */
+  /** Executes a payload and stores its block in memory. Throws an `InvalidBlockError` if the payload is invalid. */
   async executePayload(parent: ExecutedBlock, stored: StoredPayload): Promise<ExecutedBlock> {
     const block = await this.#verify(parent, stored);
     this.#parts.blocks.add(block);
@@ -83,7 +83,7 @@ export class BlockReplay {
     if (missing) yield* executeMissing(history, missing, (parent, stored) => this.#verify(parent, stored));
   }
 
-  /** Checks that a payload matches an executed block. Throws an `InvalidBlockError`. */
+  /** Checks that a payload matches an executed block. Throws an `InvalidBlockError` on a mismatch. */
   verifySame(known: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
     this.#parts.executor.verifySame(known, payload, this.#contextOf(payload, context));
   }
@@ -95,7 +95,7 @@ export class BlockReplay {
     return executor.execute(this.#withOverrides(parent, overrides), block, headerChange(overrides));
   }
 
-  /** Returns the state before the transactions of a block. */
+  /** Returns the state before a block's transactions. */
   async stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     return this.#withOverrides(parent, await this.#parts.overrides.ofBlock(block.hash));
   }
@@ -151,7 +151,7 @@ export class BlockReplay {
     return overrideState(parent, overrides, this.#parts.executor.rules.crypto.keccak);
   }
 
-  /** Omits fields that the fork lacks. */
+  /** Omits the fields that the fork does not have. */
   #contextOf(
     { timestamp }: ExecutionPayload,
     { parentBeaconBlockRoot, versionedHashes, executionRequests }: PayloadContext,

@@ -53,7 +53,7 @@ it("a transaction that is dropped after a revert is deleted from the database, a
   await build(engine, 2, included);
   await engine.flush();
   expect(stored.transactions.size).toBe(0);
-  // The database is reverted, too.
+  // Revert the database as well.
   for (const [number, sent] of transactions) stored.transactions.set(number, sent);
   restore();
   expect(engine.pool.get(transaction.hash)).toBeDefined();

@@ -12,7 +12,7 @@ import type { ReceiptedBlock } from "./storage/block-archive.ts";
 /** High enough for inclusion ahead of most other transactions. */
 const TIP = 100n * 10n ** 9n;
 
-/** A contract call sent as a transaction. */
+/** A contract call to be sent as a transaction. */
 export interface ContractCall {
   to: Uint8Array;
   data: Uint8Array;
@@ -20,14 +20,14 @@ export interface ContractCall {
   gasLimit: bigint;
 }
 
-/** A log of the deposit contract, with its data in hex. */
+/** A log emitted by the deposit contract, with its data in hex. */
 interface DepositLogEntry {
   blockNumber: number;
   blockHash: RootHex;
   data: string;
 }
 
-/** Sends transactions of funded and impersonated accounts, and reads the state needed to prepare them. */
+/** Sends transactions from funded and impersonated accounts, and reads the state needed to prepare them. */
 export class DevWallet {
   readonly #engine: EvmEngine;
 
@@ -36,8 +36,8 @@ export class DevWallet {
   }
 
   /**
-   * Adds a transaction with the next nonce to the pool. If the account is not a funded one, impersonates it and raises
-   * its balance to the cost of the transaction. Throws a `PoolError` if the transaction is rejected.
+   * Adds a transaction with the next nonce to the pool. If the account is not one of the funded ones, impersonates it
+   * and raises its balance to cover the transaction. Throws a `PoolError` if the transaction is rejected.
    */
   async send(from: Uint8Array, { to, data, value, gasLimit }: ContractCall): Promise<void> {
     const account = devAccountKeys().find(({ address }) => toHex(address) === toHex(from));
@@ -63,7 +63,7 @@ export class DevWallet {
     await this.#engine.addTransaction(impersonate(tx, from).serialize(), "allowed");
   }
 
-  /** Raises the balance of an account to the maximum cost of its pooled transactions plus a new one. */
+  /** Raises an account's balance to cover the maximum cost of its pooled transactions plus a new one. */
   async #fund(address: Uint8Array, cost: bigint): Promise<void> {
     const { executor, head, pool } = this.#engine;
     const { balance = 0n } = executor.reader.account(this.#engine.overridden(head).world, address) ?? {};
@@ -72,7 +72,7 @@ export class DevWallet {
     if (balance < needed) await this.#engine.override({ address, balance: needed });
   }
 
-  /** Returns a storage value at the head, without leading zeros. */
+  /** Returns a storage value at the head, with leading zeros stripped. */
   storageAt(address: Uint8Array, slot: number): Uint8Array {
     const { executor, head } = this.#engine;
     const key = new Uint8Array(32);
@@ -80,15 +80,15 @@ export class DevWallet {
     return executor.reader.slot(executor.reader.account(head.world, address)?.storage, key);
   }
 
-  /** Returns the pooled calls to a contract that are executable, in order of inclusion. */
+  /** Returns the executable pooled calls to a contract, in order of inclusion. */
   pendingCalls(contract: Uint8Array): Pick<ContractCall, "data" | "value">[] {
     const calls = [...this.#pending()].filter((tx) => isCallOf(contract, tx));
     return calls.map(({ data, value }) => ({ data, value }));
   }
 
   /**
-   * Returns the logs of a deposit contract after block number `after` up to a block. Undefined if one of these blocks
-   * is neither in memory nor archived.
+   * Returns the logs emitted by a deposit contract in the blocks after number `after`, up to and including the given
+   * block. Undefined if one of these blocks is neither in memory nor archived.
    */
   async depositLogs(contract: Uint8Array, blockHash: RootHex, after: number): Promise<DepositLogEntry[] | undefined> {
     const { blocks, archive } = this.#engine;
@@ -105,13 +105,14 @@ export class DevWallet {
     return block && found.reverse().flat();
   }
 
-  /** Executable transactions of the pool, in order of inclusion. */
+  /** Yields the executable transactions in the pool, in order of inclusion. */
   *#pending(): Generator<TypedTransaction> {
     for (const { tx } of this.#engine.executable()) yield tx;
   }
 
   /**
-   * Returns a tip that orders a contract call after pooled calls to the contract. Equal tips are ordered by arrival.
+   * Returns a tip that places a contract call behind the pooled calls to the same contract. Transactions with equal
+   * tips are ordered by arrival.
    */
   #tipFor(contract: Uint8Array): bigint {
     const baseFee = this.#engine.nextBaseFee(this.#engine.head);

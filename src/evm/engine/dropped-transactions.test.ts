@@ -57,7 +57,7 @@ it("drops a transaction that the EVM fails to execute, and says why", async () =
   await restarted.restore(blockHash);
   expect(hexOf(restarted.head.header.stateRoot)).toBe(hexOf(engine.head.header.stateRoot));
 
-  // It can be sent again.
+  // The transaction can be sent again.
   await engine.addTransaction(raw);
   expect(await eth.call("getReceipt", { hash })).toBeNull();
   await build(engine, 2);

@@ -22,7 +22,7 @@ export class DroppedTransactions {
     this.#parts = parts;
   }
 
-  /** Drops transactions on request. Returns how many were in the pool. */
+  /** Drops transactions on request. Returns the number of transactions that were in the pool. */
   async drop(hashes: readonly Uint8Array[]): Promise<number> {
     const { pool, storage } = this.#parts;
     const dropped = hashes.filter((hash) => pool.drop(hash));
@@ -48,12 +48,12 @@ export class DroppedTransactions {
     storage.writeLater(async () => storage.journal?.delete([hash]));
   }
 
-  /** Returns why a transaction was dropped; undefined if the drop was requested. */
+  /** Returns the reason why a transaction was dropped; undefined if the drop was requested. */
   reasonOf(hash: Uint8Array): string | undefined {
     return this.#reasons.get(hashKey(hash));
   }
 
-  /** Deletes the recorded reason of a transaction that was submitted again. */
+  /** Deletes the recorded reason of a resubmitted transaction. */
   forget(hash: Uint8Array): void {
     this.#reasons.delete(hashKey(hash));
   }

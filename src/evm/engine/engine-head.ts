@@ -15,7 +15,7 @@ interface EngineHeadParts {
   secondsPerSlot: number;
 }
 
-/** Head block of the transaction pool, with the pending overrides. */
+/** Head block of the transaction pool, together with the pending overrides. */
 export class EngineHead {
   readonly #parts: EngineHeadParts;
   #block: ExecutedBlock;
@@ -35,7 +35,7 @@ export class EngineHead {
   }
 
   /**
-   * Sets the head block and returns the transactions of reorged blocks to the pool. Returns true if the pending
+   * Sets the head block and puts transactions from reorged blocks back into the pool. Returns true if the pending
    * overrides change.
    */
   follow(block: ExecutedBlock, nextTimestamp?: number): boolean {
@@ -67,18 +67,18 @@ export class EngineHead {
     return block === this.#block ? overrides.pending : overrides.pendingOn(blocks.divergence(this.#block, block));
   }
 
-  /** Base fee of a child of the block. */
+  /** Returns the base fee of a child of the block. */
   nextBaseFee({ header }: Pick<Block, "header">): bigint {
     const change = header === this.#block.header ? headerChange(this.#parts.overrides.pending) : {};
     return change.baseFeePerGas ?? nextBaseFee(header);
   }
 
-  /** Timestamp of a child of the block. */
+  /** Returns the timestamp of a child of the block. */
   nextTimestamp({ header }: Pick<Block, "header">): number {
     return Math.max(Number(header.timestamp) + this.#parts.secondsPerSlot, this.nextSlotTime);
   }
 
-  /** Sets the start of the next slot. The pool uses the rules of that slot's fork. */
+  /** Sets the start of the next slot. The pool applies the rules of that slot's fork. */
   setNextSlot(timestamp: number): void {
     const { rules } = this.#parts;
     const before = rules.at(this.nextTimestamp(this.#block));

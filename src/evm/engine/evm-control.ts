@@ -2,7 +2,7 @@ import { toHex } from "../execution/payload.ts";
 import type { Change } from "../overrides/override.ts";
 import type { EvmEngine } from "./evm-engine.ts";
 
-/** Changes state outside of transactions, for the `anvil_*` methods. */
+/** Changes state outside of transactions, on behalf of the `anvil_*` methods. */
 export class EvmControl {
   readonly #engine: EvmEngine;
 
@@ -31,7 +31,7 @@ export class EvmControl {
     return (await this.#engine.dropped.drop([hash])) > 0;
   }
 
-  /** Drops all transactions, or those of one sender. */
+  /** Drops all transactions, or only those from one sender. */
   async dropTransactions(sender?: Uint8Array): Promise<void> {
     const bySender = [...this.#engine.pool.content()];
     const dropped = sender === undefined ? bySender : bySender.filter(([address]) => address === toHex(sender));

@@ -13,7 +13,7 @@ import { DevWallet } from "./dev-wallet.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
 import { hashOfBase } from "./storage/stored-world.ts";
 
-/** Changes the version of the encoded state, the last item of a base. */
+/** Changes the version of the encoded state, the last item in a base. */
 function withOtherVersion(base: Uint8Array): Uint8Array {
   const items = asList(decode(base));
   const world = asBytes(items.at(-1)).slice();
@@ -39,7 +39,7 @@ describe("an engine after a restart", () => {
     const third = open();
     await third.restore(hashes[7]!);
     expect(third.head.header.number).toBe(8n);
-    // Of the blocks after the fifth, whose state is stored.
+    // Only payloads after the fifth block are read, because that block's state is stored.
     expect(new Set(reads)).toEqual(new Set([6, 7, 8].map((slot) => toRootHex(rootOfSlot(slot)))));
   });
 
@@ -48,7 +48,7 @@ describe("an engine after a restart", () => {
     const engine = open();
     let slot = 0;
     let hash = ZERO_HASH;
-    /** Finalizes a block with a transfer of 21,000 gas. */
+    /** Finalizes a block containing a transfer that costs 21,000 gas. */
     const finalizeTransfer = async () => {
       const to = new Address(addressOf(5));
       await engine.addTransaction(chain.signRaw(0, { to, value: 1n, gasLimit: 21_000n }));

@@ -62,11 +62,11 @@ interface BuildJob {
   parent: ExecutedBlock;
 }
 
-/** Plan of the pending block. */
+/** Plan for the pending block. */
 export interface PendingPlan {
   /** Changes whenever the plan changes. */
   key: string;
-  /** Absent if the caller already has this plan. */
+  /** Omitted if the caller already has this plan. */
   plan?: BlockPlan;
 }
 
@@ -96,9 +96,9 @@ export class EvmEngine implements ExecutionEngine {
   readonly #storage: FinalizedStore;
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
-  /** Counts changes of the next payload, except changes by a new head. Read by other threads. */
+  /** Counts changes to the next payload, except those caused by a new head. Read by other threads. */
   readonly #revision = sharedCounter();
-  /** Counts changes of blocks and of the state visible to reads. Read by other threads. */
+  /** Counts changes to blocks and to the state visible to reads. Read by other threads. */
   #readRevision: Int32Array = sharedCounter();
   #kzg: SidecarKzg | undefined;
   #proposals: EvmServices["proposals"];
@@ -156,8 +156,10 @@ export class EvmEngine implements ExecutionEngine {
     return this.#storage.archive;
   }
 
-  /** Connects the engine to its node. Before that, the engine knows only genesis and rejects blobs. */
-  /** Connects the engine to its node. From now on, it counts changes that reads see in `readRevision`. */
+  /**
+   * Connects the engine to its node. Before that, the engine knows only genesis and rejects blobs; afterwards,
+   * `readRevision` counts the changes visible to reads.
+   */
   connect({ history, store, kzg, proposals }: EvmServices, readRevision = this.#readRevision): void {
     this.#readRevision = readRevision;
     this.#kzg = kzg;
@@ -168,13 +170,13 @@ export class EvmEngine implements ExecutionEngine {
     this.overrides.connect(store);
   }
 
-  /** Stops storing the current chain, before the database is switched to another one. */
+  /** Stops storing the current chain, before switching to another database. */
   detach(): Promise<void> {
     this.overrides.detach();
     return this.flush();
   }
 
-  /** Rebuilds the head and the pool from the database, after a start or after switching to another chain. */
+  /** Rebuilds the head and the pool from the database, after start-up or a switch to another chain. */
   async restore(headBlockHash: RootHex): Promise<void> {
     const head = await this.#replay.find(headBlockHash);
     if (head === undefined) throw this.#replay.failureOf(headBlockHash);
@@ -187,7 +189,7 @@ export class EvmEngine implements ExecutionEngine {
 
   /**
    * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is rejected. Impersonated transactions are
-   * rejected unless `allowed`. If storing fails, removes the transaction from the pool again.
+   * rejected unless `allowed`. If storing the transaction fails, removes it from the pool again.
    */
   async addTransaction(encoded: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(encoded, impersonation);
@@ -200,7 +202,7 @@ export class EvmEngine implements ExecutionEngine {
       this.pool.drop(hash);
       throw error;
     }
-    // Deletes the transaction that was replaced by this one.
+    // Delete the transaction that this one replaced.
     await this.#storage.pruneDiscarded();
     for (const listener of this.#transactionListeners) listener(pooled);
     return pooled;
@@ -231,7 +233,7 @@ export class EvmEngine implements ExecutionEngine {
     return this.#head.overridesOn(block);
   }
 
-  /** Base fee of a child of the block. */
+  /** Returns the base fee of a child of the block. */
   nextBaseFee(block: Pick<Block, "header">): bigint {
     return this.#head.nextBaseFee(block);
   }
@@ -241,12 +243,12 @@ export class EvmEngine implements ExecutionEngine {
     return this.pool.pending(this.nextBaseFee(this.head));
   }
 
-  /** Timestamp of a child of the block. */
+  /** Returns the timestamp of a child of the block. */
   nextTimestamp(block: Pick<Block, "header">): number {
     return this.#head.nextTimestamp(block);
   }
 
-  /** Sets the start of the next slot in Unix seconds. Default: the slot after the head. */
+  /** Sets the start of the next slot in Unix seconds. Defaults to the slot after the head. */
   setNextSlot(timestamp = 0): void {
     this.#head.setNextSlot(timestamp);
   }
@@ -269,7 +271,7 @@ export class EvmEngine implements ExecutionEngine {
       this.#head.moveTo(head);
       restorePool();
       this.#stateChanged();
-      // An earlier write may have completed after the database was reverted.
+      // A pending write may have completed after the database was reverted.
       this.#storage.writeLater(() => this.overrides.save());
     };
   }
@@ -304,7 +306,7 @@ export class EvmEngine implements ExecutionEngine {
     }
   }
 
-  /** Leaves the head and the pool unchanged if a payload is requested for a block other than the head. */
+  /** If a payload is requested on a block other than the head, leaves the head and the pool unchanged. */
   async forkchoiceUpdated(
     _fork: ForkPostBellatrix,
     { headBlockHash, finalizedBlockHash, isBehind }: ForkchoiceState,
@@ -333,8 +335,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Builds a payload on a block that may become the head. Returns null unless the pool is empty, since a new head would
-   * change the pool.
+   * Builds a payload on top of a block that may become the head. Returns null if the pool is not empty, since a new
+   * head would change the pool.
    */
   async buildEmpty(request: PayloadRequest): Promise<BuiltPayload | null> {
     const parent = this.blocks.get(toHex(request.parent.blockHash));
@@ -353,13 +355,13 @@ export class EvmEngine implements ExecutionEngine {
     return version === 1 && found.includes(null) ? found.map(() => null) : found;
   }
 
-  /** Builds the block of the next slot from the pool, without storing it. */
+  /** Builds the next slot's block from the pool, without storing it. */
   buildPending(parent: ExecutedBlock, attributes = this.#attributesAfter(parent)): Promise<ExecutedBlock> {
     return this.#builder.build(parent, attributes);
   }
 
   /**
-   * Returns the plan of a child of the block, and a key that changes with the plan. Omits the plan if its key equals
+   * Returns the plan for a child of the block, and a key that changes with the plan. Omits the plan if its key equals
    * `known`.
    */
   async pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan> {
@@ -393,7 +395,7 @@ export class EvmEngine implements ExecutionEngine {
     return this.#replay.execute(parent, block);
   }
 
-  /** Returns the state before the transactions of a block. */
+  /** Returns the state before a block's transactions. */
   stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     return this.#replay.stateBefore(parent, block);
   }
@@ -426,7 +428,7 @@ export class EvmEngine implements ExecutionEngine {
     };
   }
 
-  /** Records that the next payload and the state visible to reads have changed. */
+  /** Records a change to the next payload and to the state visible to reads. */
   #stateChanged(): void {
     count(this.#revision);
     count(this.#readRevision);
@@ -438,7 +440,7 @@ export class EvmEngine implements ExecutionEngine {
   }
 }
 
-/** A counter in shared memory. */
+/** Creates a counter in shared memory. */
 const sharedCounter = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 const count = (counter: Int32Array) => void Atomics.add(counter, 0, 1);
 

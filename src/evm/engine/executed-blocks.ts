@@ -3,25 +3,25 @@ import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { Transaction } from "../execution/transaction.ts";
 
-/** Number of blocks kept before the finalized one, for calls about recent history. */
+/** Number of blocks kept before the finalized one, for calls on recent history. */
 const KEPT_FINALIZED = 128n;
 /** Bounds memory during non-finality. Older blocks are rebuilt from their payloads. */
 const MAX_BLOCKS = 8192;
 
-/** Blocks on only one of two branches. */
+/** Blocks found on only one of two branches. */
 export interface Divergence {
   lost: readonly ExecutedBlock[];
   gained: readonly ExecutedBlock[];
 }
 
-/** Executed blocks by hash: all since the finalized block, some before it, and genesis. */
+/** Executed blocks by hash: all blocks since the finalized one, some earlier blocks, and genesis. */
 export class ExecutedBlocks {
   readonly genesis: ExecutedBlock;
   readonly #blocks = new Map<RootHex, ExecutedBlock>();
   readonly #maxBlocks: number;
   readonly #onChange: () => void;
 
-  /** Calls `onChange` for each added block, and after blocks were dropped. */
+  /** Calls `onChange` for each added block, and after dropping blocks. */
   constructor(genesis: ExecutedBlock, maxBlocks = MAX_BLOCKS, onChange: () => void = () => {}) {
     this.genesis = genesis;
     this.#maxBlocks = maxBlocks;
@@ -57,7 +57,7 @@ export class ExecutedBlocks {
     return this.#blocks.values();
   }
 
-  /** Returns the blocks of a branch above a number that are in memory, oldest first. */
+  /** Returns a branch's blocks above a number that are in memory, oldest first. */
   branchAbove(number: bigint, head: ExecutedBlock): ExecutedBlock[] {
     const branch: ExecutedBlock[] = [];
     let block: ExecutedBlock | undefined = head;
@@ -65,7 +65,7 @@ export class ExecutedBlocks {
     return branch.reverse();
   }
 
-  /** Drops blocks long before the finalized one. */
+  /** Drops blocks that are far behind the finalized one. */
   prune({ header }: ExecutedBlock): void {
     for (const [hash, block] of this.#blocks) {
       if (block.header.number + KEPT_FINALIZED < header.number) this.#blocks.delete(hash);
@@ -74,8 +74,8 @@ export class ExecutedBlocks {
   }
 
   /**
-   * Returns the blocks that are only on the old head's branch, and the blocks that are only on the new head's branch,
-   * oldest first. Empty without a common ancestor, which means a different chain rather than a reorg.
+   * Returns the blocks found only on the old head's branch and those found only on the new head's branch, oldest first.
+   * Both are empty if there is no common ancestor, which means a different chain rather than a reorg.
    */
   divergence(oldHead: ExecutedBlock, newHead: ExecutedBlock): Divergence {
     const lost: ExecutedBlock[] = [];
@@ -94,7 +94,7 @@ export class ExecutedBlocks {
   }
 }
 
-/** Returns the transactions of orphaned blocks that are missing in the new branch, oldest first. */
+/** Returns the transactions from orphaned blocks that are missing on the new branch, oldest first. */
 export function transactionsLost({ lost, gained }: Divergence): Transaction[] {
   const included = new Set(gained.flatMap(({ transactions }) => transactions.map(({ hash }) => toHex(hash))));
   return lost.flatMap(({ transactions }) => transactions.filter(({ hash }) => !included.has(toHex(hash))));

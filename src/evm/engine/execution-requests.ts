@@ -5,9 +5,9 @@ import {
 } from "@lodestar/params";
 import type { ExecutionRequests, electra } from "@lodestar/types";
 
-/** Encodes and decodes one type of request. Its SSZ encoding has a fixed size. */
+/** Encodes and decodes one type of request, whose SSZ encoding has a fixed size. */
 export interface RequestCodec<T> {
-  /** Request type of EIP-7685. */
+  /** EIP-7685 request type. */
   type: number;
   name: string;
   size: number;
@@ -115,8 +115,8 @@ export const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
 };
 
 /**
- * Encodes execution requests per EIP-7685: for each non-empty list, its type byte and SSZ, ordered by type. Does not
- * load the SSZ library, to keep the EVM thread small.
+ * Encodes execution requests per EIP-7685: the type byte and SSZ of each non-empty list, ordered by type. Does not load
+ * the SSZ library, which keeps the EVM thread small.
  */
 export function encodeRequests({ deposits, withdrawals, consolidations }: ExecutionRequests): Uint8Array[] {
   const lists = [encode(DEPOSIT, deposits), encode(WITHDRAWAL, withdrawals), encode(CONSOLIDATION, consolidations)];
@@ -139,7 +139,7 @@ function encode<T>({ type, size, write }: RequestCodec<T>, list: readonly T[]): 
   return writer.bytes;
 }
 
-/** Returns the SSZ list of one request type. */
+/** Returns the SSZ list for one request type. */
 export function bodyOf(requests: readonly Uint8Array[], { type }: Pick<RequestCodec<never>, "type">): Uint8Array {
   return requests.find(([first]) => first === type)?.subarray(1) ?? new Uint8Array(0);
 }

@@ -8,7 +8,9 @@ const CONTRACT = new Uint8Array(20).fill(1);
 const transactionOf = (index: number) => ({ hash: Uint8Array.of(index) }) as Transaction;
 const indicesOf = ({ transactions }: Pick<ExecutedBlock, "transactions">) => transactions.map(({ hash }) => hash[0]!);
 
-/** Fills a block from a pool of transactions. `faultOf` says what is wrong with a block of some of them. */
+/**
+ * Fills a block from a pool of transactions. `faultOf` returns the fault of a block containing the given transactions.
+ */
 async function fill(count: number, faultOf: (indices: number[]) => ContractFaultError | Error | undefined) {
   const pool = Array.from({ length: count }, (_, index) => transactionOf(index));
   const built: number[][] = [];
@@ -25,7 +27,7 @@ async function fill(count: number, faultOf: (indices: number[]) => ContractFault
   return { block: await filling.then(indicesOf, (error: Error) => error.message), built, dropped };
 }
 
-/** The fault of a contract that fails with any of the transactions. */
+/** Simulates a contract that fails if any of the given transactions is included. */
 const faultWith = (faulty: number[], fault = new ContractFaultError(CONTRACT, "failed")) => {
   return (indices: number[]) => (indices.some((index) => faulty.includes(index)) ? fault : undefined);
 };

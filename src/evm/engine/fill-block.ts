@@ -5,16 +5,16 @@ import type { Transaction } from "../execution/transaction.ts";
 import { hashKey } from "../pool/pooled-transaction.ts";
 
 /**
- * Builds a block with the candidates in order. Throws a `ContractFaultError` if the block does not fit into a beacon
+ * Builds a block from the candidates, in order. Throws a `ContractFaultError` if the block does not fit into a beacon
  * block.
  */
 export type BuildBlock = (candidates: Iterable<Transaction>, onFault?: FaultListener) => Promise<ExecutedBlock>;
 
-/** Maximum number of attempts to build one block, in case many transactions are faulty. */
+/** Maximum number of attempts to build a block if many transactions are faulty. */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Builds a block without the transactions that would make it invalid, and calls `onFault` for each of them. Throws a
+ * Builds a block, leaving out transactions that would make it invalid, and calls `onFault` for each of them. Throws a
  * `ContractFaultError` if a system contract makes even an empty block invalid.
  */
 export async function fillBlock(
@@ -72,8 +72,8 @@ class Offers {
 }
 
 /**
- * Finds the transaction that makes a block invalid, by bisection. Returns it together with the block of all
- * transactions before it. Throws a `ContractFaultError` if no transaction is the cause.
+ * Finds the transaction that makes a block invalid, by bisection. Returns that transaction together with the block
+ * built from the transactions before it. Throws a `ContractFaultError` if no transaction is the cause.
  */
 async function buildUpToCause(
   build: BuildBlock,

@@ -5,7 +5,7 @@ import type { PayloadContext } from "../../execution/engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 
-/** A payload with the context of its beacon block. */
+/** A payload with the context provided by its beacon block. */
 export interface StoredPayload {
   fork: ForkPostBellatrix;
   payload: ExecutionPayload;
@@ -15,7 +15,7 @@ export interface StoredPayload {
 
 /** Reads beacon blocks. Missing execution blocks are rebuilt from their payloads. */
 export interface PayloadHistory {
-  /** Returns the root of the beacon block with the payload, if it is in fork choice. */
+  /** Returns the root of the beacon block that contains the payload, if that block is in fork choice. */
   rootOf(blockHash: RootHex): Promise<RootHex | undefined>;
   read(root: RootHex): Promise<StoredPayload | null>;
 }
@@ -29,7 +29,7 @@ interface MissingBlocks {
 
 /**
  * Collects the stored payloads up to a block, back to the newest block that `find` returns. Returns undefined if one of
- * them is not stored.
+ * these payloads is not stored.
  */
 export async function collectMissing(
   history: PayloadHistory,

@@ -37,7 +37,7 @@ it.each([
   expect(returned(size + 1)).toContain(`returned ${size + 1} bytes of ${name} requests, which have ${size} bytes each`);
 });
 
-/** A block whose transactions make deposits of the given amounts. */
+/** Returns a block whose transactions deposit the given amounts. */
 function blockOf(...amounts: bigint[][]) {
   const log = { address: DEPOSIT_CONTRACT, topics: [DEPOSIT_TOPIC], data: new Uint8Array(576) };
   const transactions = amounts.map((_, index) => ({ hash: new Uint8Array(32).fill(index) }) as Transaction);

@@ -7,7 +7,7 @@ import { bodyOf, CONSOLIDATION, DEPOSIT, decodeRequests, type RequestCodec, WITH
 
 /**
  * Checks that the requests of an executed block fit into a beacon block. The original withdrawal and consolidation
- * contracts respect the limits; code set by overrides may not. Throws a `ContractFaultError`.
+ * contracts respect the limits; code set by overrides may not. Throws a `ContractFaultError` if a limit is exceeded.
  */
 export function requireRequestsFit(block: ExecutedBlock, depositContract: Uint8Array): void {
   const { requests } = block;
@@ -35,7 +35,7 @@ function requireReturned(
   throw new ContractFaultError(contract, `made ${count} ${name} requests, a block holds at most ${limit}`);
 }
 
-/** Checks the deposit requests of the block's transactions. */
+/** Checks the deposit requests made by the block's transactions. */
 function requireDeposits(
   { transactions, receipts }: ExecutedBlock,
   deposits: readonly { amount: number }[],

@@ -1,4 +1,4 @@
-/** Thrown if the EVM rejects a stored block on re-execution. Later blocks cannot be executed either. */
+/** Thrown if the EVM rejects a stored block on re-execution. Blocks after it cannot be executed either. */
 export class UnexecutableBlockError extends Error {
   readonly slot: number;
   readonly number: number;

@@ -9,7 +9,7 @@ import { OldStates } from "./old-states.ts";
 
 const NO_HISTORY = { rootOf: async () => undefined, read: async () => null };
 const RECEIVER = addressOf(1);
-/** More than the engine holds after finalization. */
+/** More blocks than the engine keeps after finalization. */
 const BLOCKS = 140;
 
 async function openArchived() {
@@ -56,7 +56,7 @@ it("reports the available states if one is too far from them", async () => {
   expect(await new OldStates(engine, 4).find(block)).toBeUndefined();
   const found = await new OldStates(engine, 5).find(block);
   expect(found?.header).toEqual(block.header);
-  // Genesis is too far, and no nearer state is archived.
+  // Genesis is too far back, and no closer state is archived.
   stored.archived.splice(2, 1);
   const read = service.call("getBalance", { address: RECEIVER, block: { number: 6n } });
   await expect(read).rejects.toThrow("state of block 6 is not available: states are held from block 12 on");

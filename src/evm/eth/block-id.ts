@@ -7,15 +7,15 @@ export type BlockId =
   | { readonly number: bigint }
   | { readonly hash: string; readonly requireCanonical?: boolean };
 
-/** Reference to a block of the canonical chain by tag or number. */
+/** Reference to a canonical block by tag or number. */
 export type NumberedBlock = Exclude<BlockId, { hash: string }>;
 
-/** Block hashes of the tags, set by consensus. */
+/** Block hashes for the tags, set by consensus. */
 export interface ChainTags {
   readonly latest: string;
   readonly safe: string;
   readonly finalized: string;
-  /** Start of the slot of the next block in Unix seconds. By default, that after the latest block. */
+  /** Start of the next block's slot in Unix seconds. Defaults to the slot after the latest block. */
   readonly nextTimestamp?: number;
 }
 

@@ -6,7 +6,7 @@ import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import { CanonicalIndex } from "./canonical-index.ts";
 
-/** A trunk of two blocks, and two branches on it: one of two blocks, and one of three. */
+/** Builds a trunk of two blocks with two branches on top, one of two blocks and one of three. */
 async function branches() {
   const chain = await TestChain.open(optionsOf("osaka"));
   const blocks = new ExecutedBlocks(chain.genesis);
@@ -34,7 +34,7 @@ it("a new head adds blocks from the oldest, and removes those of the other branc
   expect(hashes(removed)).toEqual(hashes(left.toReversed()));
   expect(hashes(added)).toEqual(hashes(right));
   expect([index.latest, index.numberOfTransaction(hash)]).toEqual([5n, 5n]);
-  // To a shorter branch.
+  // Switches to a shorter branch.
   const back = index.follow(left[1]!);
   expect(hashes(back.removed)).toEqual(hashes(right.toReversed()));
   expect(hashes(back.added)).toEqual(hashes(left));

@@ -8,8 +8,8 @@ interface Entry {
 }
 
 /**
- * Change of the canonical chain by a new head: blocks that are no longer canonical, newest first, and new ones, oldest
- * first.
+ * Change to the canonical chain caused by a new head: blocks that are no longer canonical, newest first, and new
+ * canonical blocks, oldest first.
  */
 export interface HeadChange {
   removed: ExecutedBlock[];
@@ -17,7 +17,7 @@ export interface HeadChange {
   head: ExecutedBlock;
 }
 
-/** Canonical blocks in memory, by number and by transaction. */
+/** Canonical blocks in memory, indexed by number and by transaction. */
 export class CanonicalIndex {
   readonly #blocks: ExecutedBlocks;
   readonly #byNumber = new Map<bigint, Entry>();
@@ -34,7 +34,7 @@ export class CanonicalIndex {
     return this.#latest;
   }
 
-  /** Number of the oldest block in memory other than genesis; without one, that after the latest block. */
+  /** Number of the oldest block in memory other than genesis. If there is none, the number after the latest block. */
   get oldestRecent(): bigint {
     let oldest = this.#latest + 1n;
     for (const number of this.#byNumber.keys()) if (number < oldest && number > 0n) oldest = number;
@@ -49,7 +49,7 @@ export class CanonicalIndex {
     return this.#byTransaction.get(hash);
   }
 
-  /** Makes the branch of a block the canonical one. */
+  /** Makes the branch ending at `head` canonical. */
   follow(head: ExecutedBlock): HeadChange {
     const removed: (ExecutedBlock | undefined)[] = [];
     const added: ExecutedBlock[] = [];

@@ -10,21 +10,21 @@ import type { TransactionInclusion } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
 import { PendingBlock } from "./pending-block.ts";
 
-/** Archived ancestors that are read at once. */
+/** Number of archived ancestors read at once. */
 const READ_AT_ONCE = 128;
 
-/** Numbers of consecutive blocks, both bounds included. */
+/** Range of block numbers, inclusive at both ends. */
 export interface NumberRange {
   from: number;
   to: number;
 }
 
-/** Position of a transaction in a block with receipts. */
+/** A transaction's position in a block with receipts. */
 export interface IncludedTransaction extends TransactionInclusion {
   block: ReceiptedBlock;
 }
 
-/** Looks up blocks by tag, number or hash. Consensus sets the tags and thereby the canonical chain. */
+/** Looks up blocks by tag, number or hash. Consensus sets the tags, which determine the canonical chain. */
 export class EthChain<Engine extends EthEngine = EthEngine> {
   readonly engine: Engine;
   readonly #index: CanonicalIndex;
@@ -33,7 +33,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   readonly #listeners = new Set<(change: HeadChange) => void>();
   #tags: ChainTags;
 
-  /** Without `executesBlocks`, methods that need an execution throw an `ExecutionNeededError`. */
+  /** If `executesBlocks` is false, methods that need execution throw an `ExecutionNeededError`. */
   constructor(engine: Engine, { executesBlocks = true } = {}) {
     this.engine = engine;
     const genesis = toHex(engine.blocks.genesis.hash);
@@ -46,7 +46,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return this.#tags;
   }
 
-  /** Returns false, without calling listeners, if the latest block is not in memory. */
+  /** Returns false and calls no listeners if the latest block is not in memory. */
   setTags(tags: ChainTags): boolean {
     const { latest, finalized, nextTimestamp } = this.#tags;
     this.#tags = tags;
@@ -81,7 +81,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
 
   /**
    * Returns a block with its state. The state of the latest block includes pending overrides, unless the block is
-   * requested by hash. Throws an `EthError` if there is none.
+   * requested by hash. Throws an `EthError` if there is no such block.
    */
   async withState(id: BlockId): Promise<ExecutedBlock> {
     if ("tag" in id && id.tag === "pending") return this.pending();
@@ -97,8 +97,8 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   }
 
   /**
-   * Returns a block with the state that a call on it sees. For the pending block, this is the state that its next
-   * transaction would run on.
+   * Returns a block with the state seen by calls on that block. For the pending block, this is the state on which its
+   * next transaction would run.
    */
   async withCallState(id: BlockId): Promise<ExecutedBlock> {
     const block = await this.withState(id);
@@ -111,7 +111,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return number;
   }
 
-  /** Returns the number of a canonical block; for `pending`, of the next block. */
+  /** Returns the number of a canonical block; for `pending`, the number of the next block. */
   numberOf(id: NumberedBlock): bigint {
     if ("number" in id) return id.number;
     if (id.tag === "earliest") return 0n;
@@ -120,7 +120,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return this.engine.blocks.get(this.#tags[id.tag])?.header.number ?? 0n;
   }
 
-  /** Yields a block and its ancestors, at most `count` blocks in all. */
+  /** Yields a block and its ancestors, at most `count` blocks in total. */
   async *ancestry(block: ReceiptedBlock, count: number): AsyncGenerator<ReceiptedBlock> {
     const { blocks, archive } = this.engine;
     let archived: (() => ReceiptedBlock)[] = [];
@@ -141,7 +141,10 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     }
   }
 
-  /** Yields the canonical blocks of a range in ascending order: each that is in memory, and the ranges of all others. */
+  /**
+   * Walks a range of canonical blocks in ascending order. Yields the blocks in memory one by one, and the blocks in
+   * between as ranges.
+   */
   *inRange(from: bigint, to: bigint): Generator<ExecutedBlock | NumberRange> {
     const recent = this.#index.oldestRecent;
     for (let number = from; number <= to; ) {
@@ -169,12 +172,12 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return block === undefined || index < 0 ? undefined : { block, index };
   }
 
-  /** Timestamp of the next block. */
+  /** Returns the timestamp of the next block. */
   get nextTimestamp(): number {
     return this.engine.nextTimestamp(this.latest);
   }
 
-  /** Returns the block that the next slot would have, from the pool. */
+  /** Returns the block that would be built from the pool in the next slot. */
   async pending(): Promise<ExecutedBlock> {
     return this.#executing.pending.on(this.latest);
   }

@@ -6,7 +6,7 @@ import type { Block, ExecutedBlock } from "../execution/block.ts";
 import type { BlockExecutor } from "../execution/block-executor.ts";
 import type { ChainRules } from "../execution/rules.ts";
 
-/** The part of an engine that reads use. A replica in another thread implements it too. */
+/** The part of an engine used by reads. Also implemented by replicas in other threads. */
 export interface EthEngine {
   readonly rules: ChainRules;
   readonly executor: BlockExecutor;
@@ -14,21 +14,21 @@ export interface EthEngine {
   /** Finalized blocks. Undefined until the engine is connected. */
   readonly archive: BlockArchive | undefined;
   readonly secondsPerSlot: number;
-  /** Base fee of a child of the given block. */
+  /** Returns the base fee of a child of the given block. */
   nextBaseFee(block: Pick<Block, "header">): bigint;
-  /** Timestamp of the next block on a block. */
+  /** Returns the timestamp of a child of the given block. */
   nextTimestamp(block: Pick<Block, "header">): number;
-  /** Sets the start of the next slot in Unix seconds. By default, it is the slot after the head. */
+  /** Sets the start of the next slot in Unix seconds. Defaults to the slot after the head. */
   setNextSlot(timestamp?: number): void;
   /** Returns a block with the overrides that its child would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock;
-  /** Returns the plan of the next block, unless its key is the given one. */
+  /** Returns the plan for the next block. Omits the plan if its key equals `known`. */
   pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan>;
   /** Builds a block from a plan, without storing it. */
   buildPlanned(parent: ExecutedBlock, plan: BlockPlan): Promise<ExecutedBlock>;
-  /** Executes a known block again. */
+  /** Re-executes a known block. */
   execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock>;
-  /** Returns the state before the transactions of a block. */
+  /** Returns the state before a block's transactions. */
   stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock>;
   /** Returns a function that decodes the stored state if it belongs to the given block. */
   openBase(): Promise<(blockHash: string) => ExecutedBlock | undefined>;

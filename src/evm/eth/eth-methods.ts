@@ -16,7 +16,7 @@ import { transactionMethods } from "./methods/transaction-methods.ts";
 
 /**
  * Methods that a replica of the engine can also answer. Each takes one object of arguments and, if it can be cancelled,
- * a signal. Arguments and results survive structured clone; results are the JSON of the response.
+ * a signal. Arguments and results can be structured-cloned; results are the response's JSON.
  */
 export function readMethods(chain: EthChain) {
   return {
@@ -30,7 +30,7 @@ export function readMethods(chain: EthChain) {
   };
 }
 
-/** All methods of the service by name. */
+/** All methods of the service, by name. */
 export function ethMethods(chain: EthChain<EvmEngine>, estimateGas: GasEstimator) {
   const reads = readMethods(chain);
   const pool = poolMethods(chain);

@@ -11,7 +11,7 @@ import { LocalEthService } from "./local-eth-service.ts";
 
 const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0/0");
 const SENDER = bytesOf(wallet.address);
-/** Stores 7 in slot 0, emits a log with the topic 1, and deploys one STOP. */
+/** Stores 7 in slot 0, emits a log with topic 1, and deploys a single STOP. */
 const LOGGING = bytesOf("6007600055600160006000a1600160006000396001 6000f3".replace(" ", ""));
 type Json = Record<string, unknown>;
 
@@ -170,7 +170,7 @@ describe("a call on the pending block", () => {
     await mine();
     const request = { to: WITHDRAWAL_REQUESTS_ADDRESS, value: 10n, data: new Uint8Array(56).fill(1) };
     const call = { ...request, from: SENDER, to: WITHDRAWAL_REQUESTS_ADDRESS.bytes };
-    // More than the target of two, so that the system call raises the fee of the next block.
+    // More requests than the target of two, so that the system call raises the next block's fee.
     for (const account of [1, 2, 3, 4]) {
       await service.call("sendRawTransaction", { raw: chain.signRaw(account, request) });
     }

@@ -11,20 +11,20 @@ export type EthArgs<Name extends EthMethodName> = Parameters<EthMethods[Name]>[0
     : Record<string, never>
   : never;
 
-/** The `eth_*` methods of an engine, in this thread or another one. Calls fail with an `EthError`. */
+/** The `eth_*` methods of an engine, which runs in this thread or in another. Calls fail with an `EthError`. */
 export interface EthService {
-  /** Sets the blocks of the tags. Applies to all later calls. */
+  /** Sets the block for each tag. Applies to all later calls. */
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
   /**
-   * Delivers events in chronological order, logs block by block. Returns a function that unsubscribes. Subscribers must
-   * call it on overload, because logs are missing from then on.
+   * Delivers events in chronological order, with logs delivered block by block. Returns a function that unsubscribes.
+   * Subscribers must unsubscribe on overload, because logs are missing from that point on.
    */
   subscribe(
     subscription: EthSubscription,
     deliver: (results: readonly unknown[]) => void,
     onOverload?: () => void,
   ): () => void;
-  /** Resolves once all earlier events are delivered. */
+  /** Resolves once all earlier events have been delivered. */
   delivered(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Thrown if a read needs the execution of a block. The engine's thread executes no blocks for reads. */
+/** Thrown if a read requires executing a block. The engine's thread executes no blocks for reads. */
 export class ExecutionNeededError extends Error {
   constructor() {
     super("The read has to be done in the thread for reads.");

@@ -11,13 +11,13 @@ import { Subscriptions } from "./logs/subscriptions.ts";
 
 type AnyMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
-/** Service in the thread of its engine. */
+/** Service that runs in its engine's thread. */
 export class LocalEthService implements EthService {
   readonly chain: EthChain<EvmEngine>;
   readonly #methods: EthMethods;
   readonly #subscriptions: Subscriptions;
 
-  /** With an estimator elsewhere, reads that need an execution are refused with an `ExecutionNeededError`. */
+  /** If the estimator runs elsewhere, reads that require execution fail with an `ExecutionNeededError`. */
   constructor(engine: EvmEngine, estimator?: GasEstimator) {
     this.chain = new EthChain(engine, { executesBlocks: estimator === undefined });
     const estimate: GasEstimator = async (call) => BigInt(await this.#methods.estimateGas({ call }));
@@ -25,7 +25,7 @@ export class LocalEthService implements EthService {
     this.#subscriptions = new Subscriptions(this.chain);
   }
 
-  /** Resolves once subscriptions know the new head; false if it is not in memory. */
+  /** Resolves once subscriptions have received the new head. Resolves to false if the head is not in memory. */
   async setTags(tags: ChainTags): Promise<boolean> {
     const isKnown = this.chain.setTags(tags);
     await this.#subscriptions.delivered();

@@ -22,7 +22,7 @@ export class OldStates {
     this.#maxBlocks = maxBlocks;
   }
 
-  /** Returns undefined if no earlier state is near enough. */
+  /** Returns undefined if no earlier state is close enough. */
   async find(block: ReceiptedBlock): Promise<ExecutedBlock | undefined> {
     const hash = toHex(block.hash);
     const cached = this.#cached(hash);

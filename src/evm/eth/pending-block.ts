@@ -10,12 +10,12 @@ export class PendingBlock {
     this.#engine = engine;
   }
 
-  /** Returns the next block on a block. */
+  /** Returns the pending block on top of the given block. */
   async on(parent: ExecutedBlock): Promise<ExecutedBlock> {
     const known = this.#cached;
     const { key, plan } = await this.#engine.pendingPlan(parent, known?.key);
     if (plan === undefined) return known!.block;
-    // Another call may have built it since.
+    // Another call may have built the block in the meantime.
     if (this.#cached?.key === key) return this.#cached.block;
     const built = { key, block: this.#engine.buildPlanned(parent, plan) };
     this.#cached = built;

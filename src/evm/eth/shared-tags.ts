@@ -2,19 +2,20 @@ import type { ChainTags } from "./block-id.ts";
 
 const HASH_BYTES = 32;
 const NAMES = ["latest", "safe", "finalized"] as const;
-/** The hashes and the timestamp of the next block, which is 0 by default. */
+/** Hashes, followed by the timestamp of the next block. A timestamp of 0 means the default. */
 const SLOT_BYTES = NAMES.length * HASH_BYTES + Float64Array.BYTES_PER_ELEMENT;
-/** The version, padded to the alignment of the timestamps. */
+/** Version, padded to the alignment of the timestamps. */
 const HEADER_BYTES = 8;
 
 /**
- * Tags of a chain in memory that threads share. One thread sets them, all others see them at once. The version selects
- * one of two slots. Tags are written to the other slot, so a reader repeats only if the version has changed meanwhile.
+ * A chain's tags in memory shared between threads. One thread sets the tags; all others see them at once. The version
+ * selects one of two slots. Tags are written to the other slot, so a read is repeated only if the version changes in
+ * the meantime.
  */
 export class SharedTags {
   readonly memory: SharedArrayBuffer;
   readonly #version: Int32Array;
-  /** The last tags that were read, with their version. */
+  /** The tags last read, with their version. */
   #read: { version: number; tags: ChainTags } | undefined;
 
   constructor(memory = new SharedArrayBuffer(HEADER_BYTES + 2 * SLOT_BYTES)) {
@@ -22,7 +23,7 @@ export class SharedTags {
     this.#version = new Int32Array(memory, 0, 1);
   }
 
-  /** Must be called in one thread only. */
+  /** Must be called from a single thread only. */
   set(tags: ChainTags): void {
     const version = (this.#version[0]! + 1) | 0;
     const { hashes, nextTimestamp } = this.#slot(version);

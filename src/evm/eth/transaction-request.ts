@@ -1,7 +1,7 @@
-/** Fields of a transaction to be signed or called, as in `GenericTransaction` of execution-apis. */
+/** Fields of a transaction to be signed or called, like `GenericTransaction` in execution-apis. */
 export interface TransactionRequest {
   readonly from?: Uint8Array;
-  /** Absent for the creation of a contract. */
+  /** Absent for a contract creation. */
   readonly to?: Uint8Array;
   readonly gas?: bigint;
   readonly gasPrice?: bigint;
@@ -18,13 +18,13 @@ export interface TransactionRequest {
   readonly authorizationList?: readonly Authorization[];
 }
 
-/** EIP-2930. */
+/** EIP-2930 access list entry. */
 export interface AccessListEntry {
   readonly address: Uint8Array;
   readonly storageKeys: readonly Uint8Array[];
 }
 
-/** EIP-7702, signed. */
+/** Signed EIP-7702 authorization. */
 export interface Authorization {
   readonly chainId: bigint;
   readonly address: Uint8Array;

@@ -22,7 +22,7 @@ function contextOf({ header, requests, transactions }: ExecutedBlock): PayloadCo
 describe("execution of blocks", () => {
   it("turns deposits, withdrawal requests and consolidation requests into requests of the block", async () => {
     const chain = await TestChain.open(optionsOf("prague"), SCENARIO_ACCOUNTS);
-    // Requests fail until the contracts were called by the system once.
+    // Requests fail until the system has called the contracts once.
     await chain.build();
     const { requests = [], receipts } = await chain.build(scenarioTransactions(chain, "prague", 0));
     expect(requests.map(([type]) => type)).toEqual([0, 1, 2]);
@@ -37,7 +37,7 @@ describe("execution of blocks", () => {
     const request = (account: number, fill: number) =>
       chain.sign(account, { to: WITHDRAWAL_REQUESTS_ADDRESS, value: 1n, data: new Uint8Array(56).fill(fill) });
     await chain.build();
-    // Sixteen are taken from the queue per block.
+    // The contract takes sixteen requests per block from its queue.
     const block = await chain.build(Array.from({ length: 20 }, (_, index) => request(index % 10, index)));
     expect(block.requests?.map(({ length }) => (length - 1) / 76)).toEqual([16]);
     expect((await chain.build()).requests?.map(({ length }) => (length - 1) / 76)).toEqual([4]);
@@ -104,7 +104,7 @@ describe("execution of blocks", () => {
       SCENARIO_ACCOUNTS,
     );
     const forks: string[] = [];
-    // The pool passes transactions that were decoded for an earlier fork.
+    // The pool may supply transactions that were decoded for an earlier fork.
     const transactions = Array.from({ length: 11 }, () => chain.sign(0, { to: new Address(addressOf(1)) }));
     for (let index = 0; index < 11; index++) {
       const parent = chain.head;
@@ -152,7 +152,7 @@ describe("a wrong payload", () => {
     block = await chain.build([...scenarioTransactions(chain, "osaka", 0), chain.sign(0, deposit)]);
   });
 
-  /** The payload with the block hash of its changed content. */
+  /** Returns the payload with the block hash updated to match its changed content. */
   function sealed(payload: ExecutionPayload, context: PayloadContext): ExecutionPayload {
     try {
       fromPayload(payload, context, chain.rules.at(payload.timestamp));

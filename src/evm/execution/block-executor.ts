@@ -18,14 +18,14 @@ import type { ChainRules, ForkRules, Machine } from "./rules.ts";
 import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
 import { type Transaction, versionedHashesOf, withRules } from "./transaction.ts";
 
-/** Block attributes set by the consensus layer. */
+/** Block attributes chosen by the consensus layer. */
 export interface BlockAttributes extends HeaderChange {
   timestamp: number;
   prevRandao: Uint8Array;
   feeRecipient: Uint8Array;
-  /** Since Shanghai; ignored in earlier forks. */
+  /** Since Shanghai; ignored before Shanghai. */
   withdrawals?: readonly Withdrawal[];
-  /** Since Cancun; ignored in earlier forks. */
+  /** Since Cancun; ignored before Cancun. */
   parentBeaconBlockRoot?: Uint8Array;
   extraData?: Uint8Array;
   /** Target gas limit; defaults to the parent's. */
@@ -44,12 +44,12 @@ interface SimulationOptions {
 
 const ZERO_HASH = new Uint8Array(32);
 const NO_EXTRA_DATA = new Uint8Array(0);
-/** Gas of the cheapest transaction. */
+/** Gas used by the cheapest transaction. */
 const MIN_TRANSACTION_GAS = 21_000n;
-/** Reserved for the header, the withdrawals and the length prefixes of lists. */
+/** Space reserved for the header, the withdrawals and list length prefixes. */
 const SIZE_RESERVE = 16 * 1024;
 
-/** Builds and verifies blocks on any executed parent. Keeps no blocks in memory. */
+/** Builds and verifies blocks on top of any executed parent. Keeps no blocks in memory. */
 export class BlockExecutor {
   readonly rules: ChainRules;
   readonly reader: WorldReader;
@@ -62,8 +62,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Builds a block with the given transactions in order. If a transaction does not fit or is invalid, skips it and all
-   * later ones of its sender. Calls `onFault` for a transaction that the EVM fails to execute.
+   * Builds a block from the given transactions, in order. If a transaction does not fit or is invalid, skips it and all
+   * later transactions from its sender. Calls `onFault` for transactions that the EVM fails to execute.
    */
   async build(
     parent: ExecutedBlock,
@@ -81,7 +81,7 @@ export class BlockExecutor {
     });
   }
 
-  /** Executes a block outside of the chain, within a budget. `work` applies its transactions. */
+  /** Executes a block that is not part of the chain, within a budget. `work` applies the block's transactions. */
   async simulate(
     parent: ExecutedBlock,
     environment: BlockEnvironment,
@@ -97,8 +97,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. Blocks with recorded
-   * overrides pass `recorded`; only they may contain impersonated transactions.
+   * Executes a payload on top of its parent. Throws an `InvalidBlockError` naming the incorrect field. `recorded` is
+   * set for blocks with recorded overrides; only such blocks may contain impersonated transactions.
    */
   async verify(
     parent: ExecutedBlock,
@@ -116,15 +116,15 @@ export class BlockExecutor {
   }
 
   /**
-   * Checks that a payload with the hash of an executed block matches it. Throws an `InvalidBlockError` if its content
-   * has a different hash or its beacon block has different blobs.
+   * Checks a payload against the executed block whose hash it claims. Throws an `InvalidBlockError` if the payload's
+   * content has a different hash or its beacon block has different blobs.
    */
   verifySame(block: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
     headerOfPayload(payload, context, this.rules.at(payload.timestamp));
     compareVersionedHashes(context.versionedHashes ?? [], versionedHashesOf(block.transactions));
   }
 
-  /** Executes a block on its parent. Throws an `InvalidBlockError` that names the wrong field. */
+  /** Executes a block on top of its parent. Throws an `InvalidBlockError` naming the incorrect field. */
   async execute(parent: ExecutedBlock, block: Block, recorded?: HeaderChange): Promise<ExecutedBlock> {
     const { header, transactions, withdrawals } = block;
     const rules = this.rules.at(header.timestamp);
@@ -152,8 +152,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Re-executes the transactions of a block, up to `only` if set. Calls `work` for each transaction, or just for
-   * `only`, with the EVM and a function that executes the transaction.
+   * Re-executes a block's transactions, up to `only` if set. Calls `work` for each transaction, or just for `only`,
+   * passing the EVM and a function that executes the transaction.
    */
   async replay<T>(
     parent: ExecutedBlock,
@@ -175,7 +175,7 @@ export class BlockExecutor {
     });
   }
 
-  /** Returns the header fields of the next block that do not depend on its content. */
+  /** Returns those header fields of the next block that do not depend on the block's content. */
   environmentOf({ hash, header: parent }: ExecutedBlock, attributes: BlockAttributes): BlockEnvironment {
     const { timestamp, prevRandao, feeRecipient, parentBeaconBlockRoot, desiredGasLimit } = attributes;
     if (BigInt(timestamp) <= parent.timestamp) {

@@ -3,15 +3,15 @@ const HASH_SIZE = 32;
 const WINDOW = 256;
 const CAPACITY = 2 * WINDOW;
 
-/** Hashes in a buffer shared by all blocks of a branch. Each block uses the entries up to its own length. */
+/** Hashes in a buffer shared by all blocks on a branch. Each block uses the entries up to its own length. */
 interface SharedHashes {
   bytes: Uint8Array;
   length: number;
 }
 
 /**
- * Hashes of a block and its last 255 ancestors, for BLOCKHASH. Immutable: the first child of a block appends to the
- * same buffer, and further children copy it.
+ * Hashes of a block and its last 255 ancestors, for BLOCKHASH. Immutable: a block's first child appends to the same
+ * buffer, and other children copy the buffer.
  */
 export class BlockHashes {
   /** Number of the newest block. */
@@ -25,7 +25,7 @@ export class BlockHashes {
     this.#length = shared.length;
   }
 
-  /** Creates the hashes of consecutive blocks, oldest first. `number` is the last block's. */
+  /** Creates an instance from the hashes of consecutive blocks, oldest first. `number` is the last block's number. */
   static of(number: bigint, hashes: readonly Uint8Array[]): BlockHashes {
     const recent = hashes.slice(-WINDOW);
     const bytes = new Uint8Array(CAPACITY * HASH_SIZE);

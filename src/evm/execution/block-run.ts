@@ -10,7 +10,7 @@ import type { ForkRules, Machine } from "./rules.ts";
 import type { SystemContracts } from "./system-contracts.ts";
 import { blobCountOf, type Transaction } from "./transaction.ts";
 
-/** Execution result of a block. */
+/** Result of executing a block. */
 export interface BlockResult {
   world: World;
   openWorld: World;
@@ -34,7 +34,7 @@ interface Leniency {
 
 const WEI_PER_GWEI = 10n ** 9n;
 
-/** Execution of one block, transaction by transaction. */
+/** Executes a single block, transaction by transaction. */
 export class BlockRun {
   readonly #machine: Machine;
   readonly #rules: ForkRules;
@@ -92,8 +92,8 @@ export class BlockRun {
   }
 
   /**
-   * Executes a transaction. If the block cannot include it, throws and leaves the block unchanged. Throws an
-   * `EvmFaultError` if the EVM itself failed.
+   * Executes a transaction. If the block cannot include the transaction, throws and leaves the block unchanged. Throws
+   * an `EvmFaultError` if the EVM itself failed.
    */
   async apply(transaction: Transaction, leniency: Leniency = {}): Promise<RunTxResult> {
     const { tx } = transaction;
@@ -124,14 +124,14 @@ export class BlockRun {
     return result;
   }
 
-  /** Executes a transaction. The impersonated sender of a transaction may be a contract. */
+  /** Executes a transaction. An impersonated sender may be a contract. */
   async #run({ tx, sender }: Transaction, { skipNonce = false, skipBaseFee }: Leniency): Promise<RunTxResult> {
     const { state } = this.#machine;
     const isForeign = isImpersonated(tx);
     if (isForeign) state.allowSenderWithCode(sender.bytes);
     const block = skipBaseFee ? this.#blockWith(0n) : this.#block;
-    // The library compares the base fee with the price before the first message; BASEFEE must return the real one
-    // afterwards.
+    // The library compares the base fee with the gas price before the first message. From then on, BASEFEE must return
+    // the actual base fee.
     const showBaseFee = () => Object.assign(block.header, { baseFeePerGas: this.#environment.baseFeePerGas });
     const options = { block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
     return this.#machine.attempt(async (vm) => {
@@ -171,7 +171,7 @@ export class BlockRun {
   }
 }
 
-/** Returns the address of the contract that a transaction creates, if it succeeds. */
+/** Returns the address of the contract that a transaction creates if it succeeds. */
 function createdAddress({ sender, tx }: Transaction, { crypto }: ForkRules): Uint8Array {
   return crypto.keccak(encodeList([encodeBytes(sender.bytes), encodeNumber(tx.nonce)])).slice(12);
 }

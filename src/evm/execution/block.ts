@@ -21,7 +21,7 @@ import type { Receipt } from "./receipt.ts";
 import type { ChainRules } from "./rules.ts";
 import { decodeTransaction, type Transaction } from "./transaction.ts";
 
-/** EIP-4895. Same structure as a withdrawal in a beacon block. */
+/** EIP-4895 withdrawal, with the same structure as in a beacon block. */
 export interface Withdrawal {
   index: number;
   validatorIndex: number;
@@ -36,16 +36,16 @@ export interface Block {
   transactions: readonly Transaction[];
   /** Since Shanghai. */
   withdrawals?: readonly Withdrawal[];
-  /** Since Prague: execution requests by type, without empty ones (EIP-7685). */
+  /** Since Prague: execution requests by type, omitting types without requests (EIP-7685). */
   requests?: readonly Uint8Array[];
 }
 
-/** An executed block with its results. Immutable, so children can be executed on it at any time. */
+/** An executed block with its results. Immutable, so children can be executed on top of the block at any time. */
 export interface ExecutedBlock extends Block {
   receipts: readonly Receipt[];
   world: World;
   /**
-   * State after the transactions, but before withdrawals and system calls at the end of the block. A further
+   * State after the transactions, but before the withdrawals and system calls that end the block. An additional
    * transaction would run on this state. Set only for blocks built by this node.
    */
   openWorld?: World;
@@ -53,7 +53,9 @@ export interface ExecutedBlock extends Block {
   blockHashes: BlockHashes;
   /** Tips of all transactions, in wei. */
   value: bigint;
-  /** Applied before the transactions. Present, possibly empty, if a transaction is impersonated. */
+  /**
+   * Applied before the transactions. Set, possibly to an empty list, if the sender of a transaction is impersonated.
+   */
   overrides?: readonly Override[];
 }
 
@@ -61,7 +63,9 @@ export function encodeWithdrawal({ index, validatorIndex, address, amount }: Wit
   return encodeList([encodeNumber(index), encodeNumber(validatorIndex), encodeBytes(address), encodeNumber(amount)]);
 }
 
-/** Returns the RLP size of a block (EIP-7934). Legacy transactions are lists, all others byte strings. */
+/**
+ * Returns the RLP size of a block (EIP-7934). Legacy transactions are lists; all other transactions are byte strings.
+ */
 export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Block, "hash">): number {
   const transactionsSize = transactions.reduce(
     (size, { raw }) => size + (isList(raw) ? raw.length : encodedListSize(raw.length)),
@@ -76,7 +80,7 @@ export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Blo
   );
 }
 
-/** Encodes a block in the network format, which excludes requests. */
+/** Encodes a block in the network format, which does not include requests. */
 export function encodeNetworkBlock({ header, transactions, withdrawals }: Omit<Block, "hash">): Uint8Array {
   return encodeList([
     encodeHeader(header),
@@ -86,10 +90,10 @@ export function encodeNetworkBlock({ header, transactions, withdrawals }: Omit<B
   ]);
 }
 
-/** Returns true for the RLP of a legacy transaction. */
+/** Returns true if the RLP encodes a legacy transaction. */
 const isList = (raw: Uint8Array): boolean => raw[0]! >= RLP_EMPTY_LIST[0]!;
 
-/** Encodes a block with its requests for storage. */
+/** Encodes a block for storage, including its requests. */
 export function encodeBlock({ header, transactions, withdrawals, requests }: Block): Uint8Array {
   return encodeList([
     encodeHeader(header),

@@ -7,9 +7,9 @@ import { evmBlock } from "./evm-block.ts";
 const LOOP = addressOf(1);
 const RECURSION = addressOf(2);
 const GAS = 10n ** 15n;
-/** Jumps to its start. */
+/** Loops by jumping to its start. */
 const LOOP_CODE = bytesOf("5b5f56");
-/** Calls itself twice, without any jump. */
+/** Calls itself twice, without jumps. */
 const RECURSION_CODE = bytesOf("5f5f5f5f5f305af1505f5f5f5f5f305af1");
 
 async function openChain() {
@@ -42,7 +42,7 @@ it.each([
   calling.catch(() => {});
   for (let number = 1; number <= 3; number++) {
     await chain.build();
-    // The call has its turn.
+    // Let the call run for one turn.
     await new Promise(setImmediate);
   }
   expect([chain.head.header.number, isRunning]).toEqual([3n, true]);

@@ -1,12 +1,12 @@
 import { yieldToEventLoop } from "../../async/time-slice.ts";
 
-/** Time slice of a call, after which it yields to other work of the thread. */
+/** Time slice after which a call yields to the thread's other work. */
 const SLICE_MS = 5;
-/** JUMPDESTs between two checks of the clock. */
+/** Number of JUMPDESTs between checks of the clock. */
 const JUMPS_PER_CHECK = 64;
 
 /**
- * Time slicing and cancellation of a call. The call yields to other work of the thread after each slice. Code that
+ * Time slicing and cancellation for a call. After each slice, the call yields to the thread's other work. Code that
  * neither jumps nor calls is not interrupted.
  */
 export class CallBudget {
@@ -18,14 +18,14 @@ export class CallBudget {
     this.#signal = signal;
   }
 
-  /** Called at each JUMPDEST, which every loop contains. Throws if the call was cancelled. */
+  /** Called at each JUMPDEST, which every loop contains. Throws if the call has been cancelled. */
   onJump(): Promise<void> | undefined {
     if (++this.#jumps % JUMPS_PER_CHECK !== 0) return undefined;
     return this.checkpoint();
   }
 
   /**
-   * Called before each message, since recursion needs no jumps. Throws if the call was already cancelled; a
+   * Called before each message, because recursion needs no jumps. Throws if the call has already been cancelled. A
    * cancellation during the pause surfaces at the next message.
    */
   onMessage(next: () => void): void {

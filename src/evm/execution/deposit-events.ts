@@ -2,7 +2,7 @@ import { ContractFaultError } from "./invalid-block.ts";
 import type { Log, Receipt } from "./receipt.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** A transaction of a block with its result. */
+/** A transaction in a block, with its result. */
 export interface ExecutedTransaction {
   transaction: Transaction;
   receipt: Receipt;
@@ -12,7 +12,7 @@ const WORD = 32;
 /** keccak256("DepositEvent(bytes,bytes,bytes,bytes,bytes)") */
 const DEPOSIT_TOPIC = Buffer.from("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5", "hex");
 const DEPOSIT_LOG_SIZE = 576;
-/** EIP-6110, is_valid_deposit_event_data: offset and length of each field of the ABI-encoded event. */
+/** EIP-6110, is_valid_deposit_event_data: offset and length of each field in the ABI-encoded event. */
 const DEPOSIT_FIELDS = [
   [160, 48],
   [256, 32],
@@ -27,14 +27,14 @@ export function isDepositLog({ address, topics }: Log, contract: Uint8Array): bo
   return topic !== undefined && DEPOSIT_TOPIC.equals(topic) && Buffer.compare(address, contract) === 0;
 }
 
-/** Returns the deposit events of a transaction. */
+/** Returns the deposit events emitted by a transaction. */
 export function depositLogs({ receipt }: ExecutedTransaction, contract: Uint8Array): Log[] {
   return receipt.logs.filter((log) => isDepositLog(log, contract));
 }
 
 /**
- * Returns the deposit requests of a block, as bytes (EIP-6110). Throws a `ContractFaultError` that names all
- * transactions with an event of a different layout.
+ * Returns a block's deposit requests as bytes (EIP-6110). Throws a `ContractFaultError` listing all transactions that
+ * emit an event with a different layout.
  */
 export function depositRequests(executed: readonly ExecutedTransaction[], contract: Uint8Array): Uint8Array[] {
   const logs = executed.map((each) => depositLogs(each, contract));

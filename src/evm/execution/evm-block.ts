@@ -4,7 +4,7 @@ import { blobBaseFee } from "./fees.ts";
 import type { Header } from "./header.ts";
 import type { ForkRules } from "./rules.ts";
 
-/** Header fields that are known before the block is executed. */
+/** Header fields known before the block is executed. */
 export type BlockEnvironment = Pick<
   Header,
   | "parentHash"
@@ -21,7 +21,7 @@ export type BlockEnvironment = Pick<
 export type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
 
 /**
- * Returns the part of a block that the EVM reads. Avoids the library's block object, which validates every field.
+ * Returns the part of a block that the EVM reads. Does not use the library's block object, which validates every field.
  * `blobFee` replaces the fee derived from the excess blob gas.
  */
 export function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules, blobFee?: bigint): EvmBlock {

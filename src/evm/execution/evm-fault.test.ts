@@ -8,13 +8,13 @@ import type { Transaction } from "./transaction.ts";
 const OUTER = addressOf(0x0a);
 const INNER = addressOf(0x0b);
 
-/** Adds TLOAD(1) and 1 to slot 0, sets TSTORE(1) to 1, logs, and reverts if it has calldata. */
+/** Adds TLOAD(1) and 1 to slot 0, sets transient slot 1 to 1, emits a log, and reverts if there is calldata. */
 const INNER_CODE = "60015c600054016001016000556001600160015d60006000a0" + "36601e57005b60006000fd";
 
 const callInner = (value: string, inSize: string) => `6000600060${inSize}600060${value}73${hexOf(INNER)}6200fffff150`;
 /**
- * Calls INNER with a wei, and again so that it reverts, creates an account that destroys itself and one that stays, calls
- * SHA-256, and adds its balance to slot 1.
+ * Calls INNER with 1 wei, calls it again in a way that reverts, creates an account that destroys itself and another
+ * that stays, calls SHA-256, and adds its own balance to slot 1.
  */
 const OUTER_CODE = [
   callInner("01", "00"),
@@ -25,7 +25,7 @@ const OUTER_CODE = [
   "3031600154016001" + "5500",
 ].join("");
 
-/** Methods of the state that the EVM calls. */
+/** State methods called by the EVM. */
 const METHODS = [
   ...([
     "getAccount",
@@ -41,7 +41,10 @@ const METHODS = [
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Makes the given call of the state fail while `isActive`. Returns whether there was such a call. */
+/**
+ * Makes the n-th call to the state fail, counting calls while `isActive`. Returns a function that tells if there was
+ * such a call.
+ */
 function failAt(wanted: number, isActive: () => boolean): () => boolean {
   let calls = 0;
   for (const name of METHODS) {
@@ -49,7 +52,7 @@ function failAt(wanted: number, isActive: () => boolean): () => boolean {
     vi.spyOn(WorldState.prototype, name).mockImplementation(function (this: WorldState, ...args: unknown[]) {
       const message = `no ${name}`;
       if (isActive() && ++calls === wanted) {
-        // The checks of a transaction throw such errors, too, but change nothing before.
+        // Transaction checks throw the same kind of error, but before any state has changed.
         throw /Storage|Code$/.test(name) ? EthereumJSErrorWithoutCode(message) : new TypeError(message);
       }
       return original.apply(this, args) as never;

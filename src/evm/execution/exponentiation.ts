@@ -13,8 +13,8 @@ const SMALL_EXPONENT = 2n ** 16n;
 const DIGITS = 16;
 
 /**
- * The EXP opcode. The library's implementation takes half a millisecond for a large exponent. Gas costs are the
- * library's.
+ * The EXP opcode. The library's implementation takes half a millisecond for a large exponent. Gas costs come from the
+ * library.
  */
 export function exponentiationOpcode(common: Common): AddedOpcode {
   let gasFunction: GasFunction | undefined;
@@ -23,7 +23,7 @@ export function exponentiationOpcode(common: Common): AddedOpcode {
     opcodeName: "EXP",
     baseFee: BASE_GAS,
     gasFunction: async (...args) => {
-      // The parameters of the gas function are known only once there is an EVM.
+      // The parameters of the gas function are known only once an EVM exists.
       gasFunction ??= getOpcodesForHF(common).dynamicGasHandlers.get(OPCODE)!;
       return gasFunction(...args);
     },
@@ -34,7 +34,7 @@ export function exponentiationOpcode(common: Common): AddedOpcode {
   };
 }
 
-/** Power modulo 2^256. */
+/** Computes a power modulo 2^256. */
 export function power(base: bigint, exponent: bigint): bigint {
   if (base === 2n) return exponent < WORD_BITS ? 1n << exponent : 0n;
   return exponent < SMALL_EXPONENT ? powerByBits(base, exponent) : powerByDigits(base, exponent);

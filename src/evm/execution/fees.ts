@@ -20,7 +20,7 @@ export function nextBaseFee({ gasLimit, gasUsed, baseFeePerGas }: Header): bigin
   return baseFeePerGas + (change > 1n ? change : 1n);
 }
 
-/** Returns the next block's gas limit: as close to the desired one as the protocol allows. */
+/** Returns the next block's gas limit: as close to the desired gas limit as the protocol allows. */
 export function nextGasLimit(parent: bigint, desired: bigint): bigint {
   const step = parent / GAS_LIMIT_BOUND_DIVISOR - 1n;
   const limit = desired > parent + step ? parent + step : desired < parent - step ? parent - step : desired;
@@ -37,7 +37,7 @@ export function blobBaseFee(excessBlobGas: bigint, { updateFraction }: BlobParam
   return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, updateFraction);
 }
 
-/** EIP-4844, calc_excess_blob_gas; since Osaka with the reserve price of EIP-7918. */
+/** EIP-4844, calc_excess_blob_gas; since Osaka, with the EIP-7918 reserve price. */
 export function nextExcessBlobGas(parent: Header, parameters: BlobParameters, hasReservePrice: boolean): bigint {
   const { excessBlobGas = 0n, blobGasUsed = 0n, baseFeePerGas } = parent;
   const target = BigInt(parameters.target) * GAS_PER_BLOB;

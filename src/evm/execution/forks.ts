@@ -1,10 +1,10 @@
 import type { ChainConfig } from "@lodestar/config";
 
-/** Forks of the execution layer since the merge, in order. */
+/** Execution layer forks since the merge, in order. */
 export const EXECUTION_FORKS = ["paris", "shanghai", "cancun", "prague", "osaka"] as const;
 export type ExecutionFork = (typeof EXECUTION_FORKS)[number];
 
-/** Blob limits from a given time on (EIP-7840, EIP-7892). */
+/** Blob limits starting at a given time (EIP-7840, EIP-7892). */
 export interface BlobParameters {
   /** Unix seconds; 0 if active from genesis. */
   timestamp: number;
@@ -13,14 +13,14 @@ export interface BlobParameters {
   updateFraction: bigint;
 }
 
-/** Parameters of a chain's rules. */
+/** Parameters that define a chain's rules. */
 export interface ChainRulesOptions {
   chainId: number;
   /** 20 bytes (EIP-6110). */
   depositContract: Uint8Array;
-  /** Start of each fork in Unix seconds. An absent fork never starts. Paris is active from genesis. */
+  /** Start of each fork in Unix seconds. Forks that are absent never start. Paris is active from genesis. */
   forks: Partial<Record<Exclude<ExecutionFork, "paris">, number>>;
-  /** Ordered by time. The first entry starts no later than Cancun. */
+  /** Ordered by time. The first entry must start no later than Cancun. */
   blobs: readonly BlobParameters[];
 }
 
@@ -37,7 +37,7 @@ type ConsensusConfig = Pick<
   | "DEPOSIT_CONTRACT_ADDRESS"
 >;
 
-/** ln(1.125), the average price change by a block full of blobs or without blobs (EIP-7691). */
+/** ln(1.125), the average price change caused by a block with the maximum number of blobs or with none (EIP-7691). */
 const PRICE_STEP = Math.log(1.125);
 export const GAS_PER_BLOB: bigint = 2n ** 17n;
 
@@ -87,8 +87,8 @@ export function rulesFromConsensus(
 }
 
 /**
- * Returns the update fraction for a maximum number of blobs. Matches the constants of all forks so far: 3,338,477 for 6
- * blobs, 5,007,716 for 9, 8,346,193 for 15.
+ * Returns the update fraction for a given maximum number of blobs. Matches the constants of all forks so far: 3,338,477
+ * for 6 blobs, 5,007,716 for 9, 8,346,193 for 15.
  */
 export function updateFractionOf(max: number): bigint {
   return BigInt(Math.round((max * Number(GAS_PER_BLOB)) / 2 / PRICE_STEP));

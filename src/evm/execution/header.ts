@@ -1,6 +1,6 @@
 import { asBigint, asBytes, asList, encodeBytes, encodeList, encodeNumber, RlpError, type RlpItem } from "../rlp.ts";
 
-/** Header of an execution block after the merge. */
+/** Header of a post-merge execution block. */
 export interface Header {
   parentHash: Uint8Array;
   feeRecipient: Uint8Array;

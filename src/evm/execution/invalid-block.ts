@@ -1,7 +1,7 @@
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Thrown if a block violates the rules. The message names the wrong field of the payload. */
+/** Thrown if a block violates the rules. The message names the incorrect payload field. */
 export class InvalidBlockError extends OperationalError {
   readonly field: string;
 
@@ -19,11 +19,13 @@ interface FaultCauses {
   postponed?: readonly Transaction[];
 }
 
-/** Thrown if a system contract makes a block invalid, which only code set by an override can do. */
+/**
+ * Thrown if a system contract makes a block invalid. This happens only if an override has replaced the contract's code.
+ */
 export class ContractFaultError extends InvalidBlockError {
-  /** Clause that names the contract and the fault. */
+  /** Clause naming the contract and the fault. */
   readonly fault: string;
-  /** Transactions that cause the fault, as far as known. */
+  /** Transactions known to cause the fault. */
   readonly causes: Required<FaultCauses>;
 
   constructor(contract: Uint8Array, fault: string, { faulty = [], postponed = [] }: FaultCauses = {}) {

@@ -7,13 +7,13 @@ import type { ForkRules } from "./rules.ts";
 import { hashOfRequests } from "./system-contracts.ts";
 import { decodeTransaction, type Transaction } from "./transaction.ts";
 
-/** Context of a payload in its beacon block. */
+/** Context that a beacon block provides for its payload. */
 export interface PayloadContext {
   /** Since deneb. */
   parentBeaconBlockRoot?: Uint8Array;
   /** Since deneb: versioned hashes of the block's blob commitments. */
   versionedHashes?: readonly Uint8Array[];
-  /** Since electra: execution requests by type, without empty ones (EIP-7685). */
+  /** Since electra: execution requests by type, omitting types without requests (EIP-7685). */
   requests?: readonly Uint8Array[];
 }
 
@@ -45,8 +45,8 @@ export function toPayload({ hash, header, transactions, withdrawals }: Block): E
 }
 
 /**
- * Converts a payload to an unexecuted block. Throws an `InvalidBlockError` if the fork requires a missing field, a
- * transaction cannot be decoded, or the block hash does not match the content.
+ * Converts a payload into an unexecuted block. Throws an `InvalidBlockError` if a field required by the fork is
+ * missing, a transaction cannot be decoded, or the block hash does not match the content.
  */
 export function fromPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Block {
   const header = headerOfPayload(payload, context, rules);
@@ -94,7 +94,7 @@ export function headerOfPayload(payload: ExecutionPayload, context: PayloadConte
   return header;
 }
 
-/** Checks that the payload has exactly the fields of the fork, and checks the length of its extra data. */
+/** Checks that the payload has exactly the fork's fields and that its extra data is not too long. */
 export function checkForkFields(
   fields: {
     extraData: Uint8Array;
@@ -133,7 +133,7 @@ function decodeAt(raw: Uint8Array, index: number, rules: ForkRules): Transaction
   }
 }
 
-/** Suffix of the EVM library's messages, which describes its VM, the block or the transaction. */
+/** Suffix of the EVM library's messages that describes the VM, the block or the transaction. */
 const LIBRARY_CONTEXT = / \((?:vm hf|tx type)=.*\)$/s;
 
 export function reasonOf(error: unknown): string {

@@ -26,7 +26,7 @@ export interface Receipt {
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly Log[];
   readonly logsBloom: Uint8Array;
-  /** Set for contract creations, even failed ones. */
+  /** Set for contract creations, including failed ones. */
   readonly contractAddress?: Uint8Array;
 }
 
@@ -50,7 +50,7 @@ export function encodeReceipt({ type, succeeded, cumulativeGasUsed, logsBloom, l
   return encoded;
 }
 
-/** Encodes the receipts of a block for storage. Omits blooms, since they can be derived from the logs. */
+/** Encodes the receipts of a block for storage. Omits blooms, which can be derived from the logs. */
 export function encodeReceipts(receipts: readonly Receipt[]): Uint8Array {
   return encodeList(
     receipts.map(({ type, succeeded, gasUsed, effectiveGasPrice, contractAddress, logs }) =>
@@ -88,7 +88,7 @@ export function decodeReceipts(bytes: Uint8Array, keccak: Keccak): Receipt[] {
   });
 }
 
-/** Decodes only the logs of receipts that were encoded by `encodeReceipts`. */
+/** Decodes only the logs of receipts encoded by `encodeReceipts`. */
 export function decodeReceiptLogs(bytes: Uint8Array): Pick<Receipt, "logs">[] {
   return asList(decode(bytes)).map((item) => ({ logs: decodeLogs(asList(item)[LOGS]) }));
 }
@@ -114,7 +114,7 @@ export function unionOfBlooms(receipts: readonly Receipt[]): Uint8Array {
   return union;
 }
 
-/** Returns true for the bloom filter of a block without logs. */
+/** Returns true if the bloom filter belongs to a block without logs. */
 export function isEmptyBloom(bloom: Uint8Array): boolean {
   for (let index = 0; index < bloom.length; index++) if (bloom[index] !== 0) return false;
   return true;

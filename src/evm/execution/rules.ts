@@ -33,12 +33,12 @@ const JUMPDEST_GAS = 1;
 
 type Precompiles = VM["evm"]["precompiles"];
 
-/** Context that the EVM reads during execution. */
+/** Context read by the EVM during execution. */
 interface MachineInputs {
   /** Hashes that BLOCKHASH returns. */
   blockHashes?: BlockHashes;
   budget?: CallBudget;
-  /** An error that the EVM mistook for the failure of a message. */
+  /** An error that the EVM mistook for a failed message. */
   hiddenFault?: unknown;
 }
 
@@ -46,20 +46,20 @@ interface MachineOptions {
   common: Common;
   crypto: EvmCrypto;
   hashes: KeyHashes;
-  /** Code runs in the interpreter of the EVM library, for comparison. */
+  /** Runs code in the EVM library's own interpreter, for comparison. */
   usesLibrary: boolean;
 }
 
-/** An EVM with its state. Executes one block at a time. */
+/** An EVM together with its state. Executes one block at a time. */
 export class Machine {
   readonly state: WorldState;
   readonly #createVm: () => Promise<VM>;
   #vm: VM;
   readonly #inputs: MachineInputs;
-  /** Set once the precompiles may have changed. */
+  /** Set once precompiles may have been changed. */
   #originalPrecompiles: Precompiles | undefined;
 
-  /** With `isLimited`, execution is subject to a `budget`. */
+  /** If `isLimited` is true, execution is subject to a `budget`. */
   static async create({ common, crypto, hashes, usesLibrary }: MachineOptions, isLimited: boolean): Promise<Machine> {
     const state = new WorldState(crypto.keccak, hashes);
     const inputs: MachineInputs = {};
@@ -120,8 +120,8 @@ export class Machine {
   }
 
   /**
-   * Executes a transaction. If `execute` throws, reverts the state. The EVM's own checks, which precede the first state
-   * change, throw as is. Any other error becomes an `EvmFaultError`, unless there is a budget.
+   * Executes a transaction. If `execute` throws, reverts the state. Errors from the EVM's own checks, which precede the
+   * first state change, are thrown unchanged. Any other error becomes an `EvmFaultError`, unless there is a budget.
    */
   async attempt<T>(execute: (vm: VM) => Promise<T>): Promise<T> {
     const { state } = this;
@@ -177,8 +177,8 @@ interface TransferringEvm {
 }
 
 /**
- * Caps the recipient's balance at the maximum in a transfer, as other credits do. By default, a message that overflows
- * the balance fails.
+ * Caps the recipient's balance at the maximum in transfers, as in all other credits. By default, a message that would
+ * overflow the balance fails.
  */
 function saturateTransfers({ evm }: VM): void {
   const transferring = evm as unknown as TransferringEvm;
@@ -190,7 +190,7 @@ function saturateTransfers({ evm }: VM): void {
   };
 }
 
-/** Rules of one fork and one set of blob parameters. */
+/** Rules for one fork and one set of blob parameters. */
 export class ForkRules {
   readonly fork: ExecutionFork;
   readonly common: Common;
@@ -230,12 +230,12 @@ export class ForkRules {
     return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
   }
 
-  /** Runs work on an exclusive EVM. */
+  /** Runs `work` on an EVM that is not shared in the meantime. */
   withMachine<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
     return this.#with(this.#idle, false, work);
   }
 
-  /** Runs a call on an exclusive EVM, within a budget. */
+  /** Runs a call within a budget, on an EVM that is not shared in the meantime. */
   withLimitedMachine<T>(budget: CallBudget, work: (machine: Machine) => Promise<T>): Promise<T> {
     return this.#with(this.#idleLimited, true, (machine) => {
       machine.budget = budget;
@@ -244,7 +244,7 @@ export class ForkRules {
   }
 
   /**
-   * Reuses idle machines, since creating a VM takes half a millisecond. Discards a machine whose work failed, because
+   * Reuses idle machines, because creating a VM takes half a millisecond. Discards a machine whose work failed, because
    * its state may be inconsistent.
    */
   async #with<T>(idle: Machine[], isLimited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
@@ -256,7 +256,7 @@ export class ForkRules {
   }
 }
 
-/** Rules of a chain by timestamp. */
+/** A chain's rules by timestamp. */
 export class ChainRules {
   readonly crypto: EvmCrypto;
   readonly #options: ChainRulesOptions;
@@ -272,7 +272,7 @@ export class ChainRules {
     this.#usesLibrary = usesLibrary;
   }
 
-  /** Times at which the rules change, in ascending order. Rules active from genesis start at 0. */
+  /** Times at which the rules change, in ascending order. Rules that are active from genesis start at 0. */
   get changes(): number[] {
     const { forks, blobs } = this.#options;
     const times = [0, ...Object.values(forks), ...blobs.map(({ timestamp }) => timestamp)];
@@ -319,9 +319,9 @@ function createCommon(
 }
 
 /**
- * Makes all transactions and VMs of a fork share one Common. By default, each of them copies it and merges its own
- * parameters into the copy, which dominates the cost of a transaction object. The fork of a shared Common must not
- * change.
+ * Makes all transactions and VMs of a fork share a single Common. By default, each transaction and VM copies the Common
+ * and merges its own parameters into the copy, which dominates the cost of creating a transaction. The fork of a shared
+ * Common must not be changed.
  */
 function share(common: Common): Common {
   const merged = new Set<unknown>();

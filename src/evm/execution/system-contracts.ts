@@ -30,8 +30,8 @@ const DEPOSIT_REQUEST = 0;
 const WITHDRAWAL_REQUEST = 1;
 const CONSOLIDATION_REQUEST = 2;
 /**
- * Slots of both request contracts: excess, count of the block, head and tail of the queue. If all are zero, there are
- * no requests to process.
+ * Slots used by both request contracts: excess, count in the current block, head and tail of the queue. If all four are
+ * zero, there are no requests to process.
  */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n].map(slotOf);
 interface RequestContract {
@@ -41,8 +41,8 @@ interface RequestContract {
 }
 
 /**
- * Calls the system contracts. If a contract has its original code, skips execution where the result is known: EIP-4788
- * writes two slots, EIP-2935 writes one, and a request contract with an empty queue changes nothing.
+ * Calls the system contracts. If a contract has its original code, execution is skipped where the result is known:
+ * EIP-4788 writes two slots, EIP-2935 writes one, and a request contract with an empty queue changes nothing.
  */
 export class SystemContracts {
   readonly #beaconRootsHash: Uint8Array;
@@ -84,7 +84,7 @@ export class SystemContracts {
   }
 
   /**
-   * Returns the execution requests of a block ordered by type, without empty ones (EIP-7685). Throws a
+   * Returns a block's execution requests, ordered by type and omitting types without requests (EIP-7685). Throws a
    * `ContractFaultError` if overridden contract code returns invalid requests.
    */
   async collectRequests(
@@ -153,7 +153,7 @@ async function systemCall(
     gasLimit: SYSTEM_CALL_GAS,
     skipNonceIncrement: true,
   });
-  // Also removes the system account, which the call has touched.
+  // Also removes the system account, which was touched by the call.
   await vm.evm.journal.cleanup();
   state.clearOriginals();
   return { code, returnValue: execResult.returnValue, error: execResult.exceptionError?.error };

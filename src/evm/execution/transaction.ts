@@ -8,7 +8,7 @@ export interface Transaction {
   readonly raw: Uint8Array;
   readonly hash: Uint8Array;
   readonly sender: Address;
-  /** Uses the rules of one fork. */
+  /** Uses the rules of a single fork. */
   readonly tx: TypedTransaction;
 }
 
@@ -26,25 +26,25 @@ export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Ad
   return { raw, hash: keccak(raw), sender: address, tx };
 }
 
-/** Returns the transaction with the given rules, without recovering its sender again. */
+/** Returns the transaction with the given rules, without recovering the sender again. */
 export function withRules(transaction: Transaction, rules: ForkRules): Transaction {
   if (transaction.tx.common === rules.common) return transaction;
   return decodeTransaction(transaction.raw, rules, transaction.sender);
 }
 
-/** Maximum price per gas that the sender pays. */
+/** Returns the maximum price per gas that the sender will pay. */
 export function maxFeePerGas(tx: TypedTransaction): bigint {
   return "maxFeePerGas" in tx ? tx.maxFeePerGas : tx.gasPrice;
 }
 
-/** Maximum tip per gas that the sender pays. */
+/** Returns the maximum tip per gas that the sender will pay. */
 export function maxTipPerGas(tx: TypedTransaction): bigint {
   return tx.supports(Capability.EIP1559FeeMarket) && "maxPriorityFeePerGas" in tx
     ? tx.maxPriorityFeePerGas
     : maxFeePerGas(tx);
 }
 
-/** Tip per gas at a base fee. Negative if the fee cap is below the base fee. */
+/** Returns the tip per gas at a given base fee. Negative if the fee cap is below the base fee. */
 export function effectiveTip(tx: TypedTransaction, baseFee: bigint): bigint {
   const headroom = maxFeePerGas(tx) - baseFee;
   const tip = maxTipPerGas(tx);
@@ -52,7 +52,7 @@ export function effectiveTip(tx: TypedTransaction, baseFee: bigint): bigint {
   return tip;
 }
 
-/** Versioned hashes of the transactions' blobs, in order. */
+/** Returns the versioned hashes of the transactions' blobs, in order. */
 export function versionedHashesOf(transactions: readonly Transaction[]): Uint8Array[] {
   return transactions.flatMap(({ tx }) =>
     isBlob4844Tx(tx) ? tx.blobVersionedHashes.map((hash) => new Uint8Array(Buffer.from(hash.slice(2), "hex"))) : [],

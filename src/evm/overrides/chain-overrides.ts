@@ -10,11 +10,11 @@ import {
   serialize,
 } from "./stored-overrides.ts";
 
-/** Persists pending overrides, and recorded ones by block hash. */
+/** Persists pending overrides, and recorded overrides by block hash. */
 export interface OverrideStore {
   readOverrides(key: RootHex | "pending"): Promise<Uint8Array | null>;
   writeOverrides(key: RootHex | "pending", bytes: Uint8Array): Promise<void>;
-  /** Returns the overrides of blocks that are not archived, with their block hashes. */
+  /** Returns the overrides recorded for blocks that are not archived, with the block hashes. */
   unarchivedOverrides(): Promise<[blockHash: RootHex, bytes: Uint8Array][]>;
   deleteOverrides(blockHashes: readonly RootHex[]): Promise<void>;
 }
@@ -27,11 +27,11 @@ interface Branches {
 const NO_SETTINGS: ImpersonationSettings = { impersonated: [], impersonatesAll: false };
 
 /**
- * Overrides of a chain. They are pending until the next block records them. If that block is reorged, they become
- * pending again, like its transactions.
+ * Overrides of a chain. An override is pending until the next block records it. If that block is reorged out, its
+ * overrides become pending again, just as its transactions return to the pool.
  */
 export class ChainOverrides {
-  /** By replaced field, in order of application. */
+  /** Pending overrides by replaced field, in order of application. */
   #pending = new Map<string, Override>();
   #settings = NO_SETTINGS;
   /** Numbers of unfinalized blocks with overrides, by hash. */
@@ -44,12 +44,12 @@ export class ChainOverrides {
   /** A queued write that has not started yet. */
   #nextSave: Promise<void> | undefined;
 
-  /** Connects to the database. Before that, nothing is stored. */
+  /** Connects to the database. Until then, nothing is stored. */
   connect(store: OverrideStore): void {
     this.#store = store;
   }
 
-  /** Overrides that the next block on the head will apply. */
+  /** Returns the overrides that the next block on the head will apply. */
   get pending(): readonly Override[] {
     return [...this.#pending.values()];
   }
@@ -87,7 +87,7 @@ export class ChainOverrides {
     return true;
   }
 
-  /** Returns the overrides recorded with a block. */
+  /** Returns the overrides recorded for a block. */
   async ofBlock(hash: Uint8Array): Promise<readonly Override[] | undefined> {
     const bytes = (await this.#store?.readOverrides(toHex(hash))) ?? null;
     return bytes === null ? undefined : decodeOverrides(parse<StoredRecord>(bytes).overrides);
@@ -102,7 +102,7 @@ export class ChainOverrides {
     await this.#store?.writeOverrides(toHex(hash), serialize(stored));
   }
 
-  /** Deletes the overrides of blocks up to a finalized number that were not finalized. */
+  /** Deletes the overrides of blocks that are not finalized, up to the finalized number. */
   async settle(finalNumber: bigint, isFinal: (blockHash: RootHex) => Promise<boolean>): Promise<void> {
     const settled = [...this.#unsettled].filter(([, number]) => number <= finalNumber).map(([hash]) => hash);
     const unused: RootHex[] = [];
@@ -158,13 +158,13 @@ export class ChainOverrides {
 
   #put(override: Override): void {
     const key = targetOf(override);
-    // Moves the override to the end, since overrides are applied in order.
+    // Move the override to the end, because overrides are applied in order.
     this.#pending.delete(key);
     this.#pending.set(key, override);
   }
 }
 
-/** Returns a key for the field that an override replaces. */
+/** Returns a key for the field replaced by an override. */
 function targetOf({ id, ...change }: Override): string {
   if (!("address" in change)) return Object.keys(change).join();
   const { address, storage, ...field } = change;

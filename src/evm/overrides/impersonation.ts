@@ -1,7 +1,7 @@
 import type { TypedTransaction } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 
-/** The text "impersonated". No real signature has such a low `s`. */
+/** The text "impersonated". No genuine signature has such a low `s`. */
 const PLACEHOLDER_S = BigInt(`0x${Buffer.from("impersonated").toString("hex")}`);
 const ADDRESS_BITS = 160n;
 /** Prepended to the address in `r`, so that `r` is never zero. */
@@ -17,7 +17,7 @@ export function isImpersonated({ r = 0n, s }: Pick<TypedTransaction, "r" | "s">)
   return s === PLACEHOLDER_S && r >> ADDRESS_BITS === 1n;
 }
 
-/** Returns the sender in a placeholder signature; undefined for a real signature. */
+/** Returns the sender encoded in a placeholder signature; undefined for a genuine signature. */
 export function impersonatedSender(tx: Pick<TypedTransaction, "r" | "s">): Address | undefined {
   if (!isImpersonated(tx)) return undefined;
   const digits = (tx.r! ^ PREFIX).toString(16).padStart(40, "0");

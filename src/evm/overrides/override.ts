@@ -21,10 +21,10 @@ export interface HeaderChange {
 
 export type Change = AccountChange | HeaderChange;
 
-/** A change that payloads do not contain. Recorded with the first block that applies it. */
+/** A change that is not part of any payload. Recorded with the first block that applies it. */
 export type Override = Change & { readonly id: number };
 
-/** Applies account changes to a state. */
+/** Applies account changes to a block's state. */
 export function overrideState<State extends { world: World }>(
   state: State,
   overrides: readonly Change[],
@@ -37,7 +37,7 @@ export function overrideState<State extends { world: World }>(
   return { ...state, world: changed.seal() };
 }
 
-/** Returns the overridden header fields. The last override wins. */
+/** Returns the overridden header fields. The last override of a field wins. */
 export function headerChange(overrides: readonly Change[]): HeaderChange {
   const change: { -readonly [Field in keyof HeaderChange]: HeaderChange[Field] } = {};
   for (const override of overrides) {
@@ -59,7 +59,7 @@ function overrideAccount(state: WorldState, { address, balance, nonce, code, sto
   }
 }
 
-/** An override as JSON. */
+/** An override encoded as JSON. */
 export type EncodedOverride = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** Encodes overrides for storage. */

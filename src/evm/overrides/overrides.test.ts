@@ -11,17 +11,17 @@ const OWNER = addressOf(7);
 const TOKEN = addressOf(8);
 const SLOT = new Uint8Array(32).fill(3);
 const VALUE = new Uint8Array(32).fill(4);
-/** Returns the number of the sender. */
+/** Returns the caller's address. */
 const CODE = bytesOf("3360005260206000f3");
 
 const accountOf = (engine: EvmEngine, address: Uint8Array, block = engine.head) =>
   engine.executor.reader.account((block === engine.head ? engine.overridden(block) : block).world, address);
 
-/** A service with the head of its engine as the latest block. */
+/** Creates a service with the engine's head as the latest block. */
 function serviceOf(engine: EvmEngine) {
   const service = new LocalEthService(engine);
   const latest = toRootHex(engine.head.hash);
-  // Nothing is subscribed.
+  // There are no subscriptions to wait for.
   void service.setTags({ latest, safe: latest, finalized: latest });
   return service;
 }
@@ -42,7 +42,7 @@ it("applies overrides at once, records them with the next block, and applies the
   };
   expectState(first);
   expect(accountOf(first, OWNER, first.blocks.genesis)).toBeUndefined();
-  // A restart before the next block.
+  // Restart before the next block.
   const second = open();
   await second.restore(toRootHex(first.head.hash));
   expectState(second);
@@ -55,7 +55,7 @@ it("applies overrides at once, records them with the next block, and applies the
   await third.restore(toRootHex(second.head.hash));
   expectState(third);
   expect(third.overrides.pending).toEqual([]);
-  // They are stored with their block, no longer as pending.
+  // The overrides are now stored with their block instead of as pending.
   const pending = JSON.parse(new TextDecoder().decode(stored.overrides.get("pending")));
   expect([pending.overrides, [...stored.overrides.keys()]]).toEqual([[], ["pending", hash]]);
 });
@@ -156,7 +156,7 @@ it("sends transactions of an impersonated contract, and executes them again afte
   await second.restore(head);
   expectTransfer(second);
   expect(second.overrides.isImpersonated(TOKEN)).toBe(true);
-  // Others cannot send such a transaction, or such a block.
+  // Other nodes can send neither such a transaction nor such a block.
   await expect(second.addTransaction(transaction.raw)).rejects.toThrow("invalid sender");
   const { fork, payload, context } = payloads.get(toRootHex(rootOfSlot(2)))!;
   const { open: openOther } = await openEngines();

@@ -1,6 +1,6 @@
 import type { EncodedOverride } from "./override.ts";
 
-/** Settings of impersonation. */
+/** Impersonation settings. */
 export interface ImpersonationSettings {
   /** Addresses in hex. */
   readonly impersonated: readonly string[];
@@ -13,7 +13,7 @@ export interface StoredPending extends ImpersonationSettings {
   overrides: readonly EncodedOverride[];
 }
 
-/** Stored form of the overrides that a block has applied. */
+/** Stored form of the overrides applied by a block. */
 export interface StoredRecord {
   blockNumber: number;
   overrides: readonly EncodedOverride[];
@@ -27,7 +27,7 @@ export function parse<Stored extends StoredPending | StoredRecord>(bytes: Uint8A
   return JSON.parse(new TextDecoder().decode(bytes)) as Stored;
 }
 
-/** Returns true if stored pending overrides would make the next block invalid for other nodes. */
+/** Returns true if stored pending overrides would make other nodes reject the next block. */
 export function isPendingChange(bytes: Uint8Array): boolean {
   const { overrides, impersonated, impersonatesAll } = parse<StoredPending>(bytes);
   return overrides.length > 0 || impersonated.length > 0 || impersonatesAll;

@@ -17,8 +17,9 @@ export interface StoredBlob {
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 /**
- * Sidecars of pooled and recently included transactions. A reorg returns the latter to the pool, and the consensus
- * layer requests their blobs. Included ones are evicted in order of inclusion.
+ * Sidecars of pooled and recently included transactions. Sidecars are kept after inclusion because the consensus layer
+ * requests their blobs, and because a reorg returns the transactions to the pool. Included sidecars are evicted in
+ * order of inclusion.
  */
 export class BlobStore {
   readonly #maxIncludedBlobs: number;
@@ -56,7 +57,7 @@ export class BlobStore {
     const stored = this.#sidecars.get(key);
     if (stored === undefined || !stored.isPooled) return;
     stored.isPooled = false;
-    // Moves the sidecar to the end of the eviction order.
+    // Move the sidecar to the end of the eviction order.
     this.#sidecars.delete(key);
     this.#sidecars.set(key, stored);
     this.#pooledBlobs -= stored.sidecar.blobs.length;

@@ -1,4 +1,4 @@
-/** Rejection reasons with geth's messages, which client libraries parse. */
+/** Reasons for rejection, with geth's messages, which client libraries parse. */
 export const POOL_ERRORS = {
   alreadyKnown: "already known",
   nonceTooLow: "nonce too low",

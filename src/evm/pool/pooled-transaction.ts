@@ -5,7 +5,7 @@ import type { Sidecar } from "./sidecar.ts";
 
 const BUMP_PERCENT = 10n;
 const BLOB_BUMP_PERCENT = 100n;
-/** Estimated size of the objects around the bytes. */
+/** Estimated size of the objects surrounding the bytes. */
 const OVERHEAD_BYTES = 1024;
 
 /** A pooled transaction with its sort keys. */
@@ -20,7 +20,7 @@ export class PooledTransaction {
   /** Zero for a transaction without blobs. */
   readonly blobFeeCap: bigint;
   readonly blobCount: number;
-  /** Maximum cost to its sender. */
+  /** Maximum cost to the sender. */
   readonly cost: bigint;
   readonly size: number;
   /** Order of arrival. */
@@ -47,13 +47,16 @@ export class PooledTransaction {
     return this.blobCount > 0;
   }
 
-  /** Returns the tip per gas at a base fee; undefined if the transaction cannot be included at these fees. */
+  /** Returns the tip per gas at the given base fee; undefined if the transaction cannot be included at these fees. */
   tipAt(baseFee: bigint, blobBaseFee: bigint): bigint | undefined {
     if (this.feeCap < baseFee || (this.isBlob && this.blobFeeCap < blobBaseFee)) return undefined;
     return effectiveTip(this.transaction.tx, baseFee);
   }
 
-  /** Returns true if the transaction pays enough to replace one with the same nonce: 10 % more, or 100 % with blobs. */
+  /**
+   * Returns true if the transaction pays enough to replace another transaction with the same nonce: 10 % more, or 100 %
+   * more if it carries blobs.
+   */
   canReplace(other: PooledTransaction): boolean {
     const percent = 100n + (this.isBlob || other.isBlob ? BLOB_BUMP_PERCENT : BUMP_PERCENT);
     const isBumped = (price: bigint, previous: bigint) => price * 100n >= previous * percent;
@@ -65,5 +68,5 @@ export class PooledTransaction {
   }
 }
 
-/** Returns the map key of a transaction hash: prefixed hex. */
+/** Returns the map key for a transaction hash: 0x-prefixed hex. */
 export const hashKey = (hash: Uint8Array): string => `0x${Buffer.from(hash).toString("hex")}`;

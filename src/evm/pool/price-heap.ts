@@ -7,8 +7,8 @@ interface Entry {
 }
 
 /**
- * Yields transactions by descending tip at the given fees, and those of one sender by nonce. Equal tips are ordered by
- * arrival. A transaction that cannot be included ends its sender's sequence.
+ * Yields transactions by descending tip at the given fees. Transactions from the same sender are ordered by nonce, and
+ * those with equal tips by arrival. A transaction that cannot be included ends its sender's sequence.
  */
 export function* byTip(
   sequences: Iterable<readonly PooledTransaction[]>,

@@ -1,6 +1,6 @@
 import type { PooledTransaction } from "./pooled-transaction.ts";
 
-/** Transactions of one sender by nonce. */
+/** Transactions from a single sender, by nonce. */
 export class SenderQueue {
   /** Sorted by nonce, at most one per nonce. */
   #transactions: PooledTransaction[] = [];
@@ -24,7 +24,7 @@ export class SenderQueue {
     return found?.nonce === nonce ? found : undefined;
   }
 
-  /** Adds a transaction, or replaces the one with the same nonce. */
+  /** Adds a transaction, replacing any transaction with the same nonce. */
   put(transaction: PooledTransaction): void {
     const index = this.#indexOf(transaction.nonce);
     const current = this.#transactions[index];
@@ -44,14 +44,14 @@ export class SenderQueue {
     return this.#transactions;
   }
 
-  /** Returns the number of consecutive transactions from a nonce on. */
+  /** Returns the number of consecutive transactions starting at a nonce. */
   executableFrom(nonce: bigint): number {
     let count = 0;
     while (this.#transactions[count]?.nonce === nonce + BigInt(count)) count++;
     return count;
   }
 
-  /** Returns the first index with a nonce of at least `nonce`. */
+  /** Returns the index of the first transaction whose nonce is at least `nonce`. */
   #indexOf(nonce: bigint): number {
     let low = 0;
     let high = this.#transactions.length;

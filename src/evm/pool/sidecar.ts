@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { asBytes, asList, decode, encode, encodeBytes, encodeList } from "../rlp.ts";
 import { PoolError } from "./pool-error.ts";
 
-/** Blobs of a transaction with their commitments and proofs. */
+/** A transaction's blobs with their commitments and proofs. */
 export interface Sidecar {
-  /** 0: one proof per blob (EIP-4844). 1: one proof per cell (EIP-7594). */
+  /** Version 0 has one proof per blob (EIP-4844); version 1 has one proof per cell (EIP-7594). */
   version: 0 | 1;
   blobs: Uint8Array[];
   commitments: Uint8Array[];
   proofs: Uint8Array[];
 }
 
-/** A transaction in network encoding; blob transactions have a sidecar. */
+/** A transaction from its network encoding. Only blob transactions have a sidecar. */
 export interface TransactionWithSidecar {
   /** Encoding used in blocks. */
   raw: Uint8Array;
@@ -21,7 +21,7 @@ export interface TransactionWithSidecar {
 /** Checks and converts sidecars. */
 export interface SidecarKzg {
   verify(sidecar: Sidecar): Promise<boolean>;
-  /** Computes cell proofs for a sidecar of version 0. If omitted, such sidecars are rejected since Osaka. */
+  /** Computes cell proofs for a version 0 sidecar. If omitted, such sidecars are rejected since Osaka. */
   upgrade?(sidecar: Sidecar): Promise<Sidecar>;
 }
 
@@ -32,7 +32,7 @@ const POINT_SIZE = 48;
 const CELLS_PER_BLOB = 128;
 const VERSIONED_HASH_VERSION = 1;
 
-/** Splits off the sidecar of a transaction in network encoding. Throws a `PoolError` if the sidecar is malformed. */
+/** Splits off the sidecar from a network-encoded transaction. Throws a `PoolError` if the sidecar is malformed. */
 export function splitSidecar(encoded: Uint8Array): TransactionWithSidecar {
   if (encoded[0] !== BLOB_TYPE) return { raw: encoded };
   const items = asList(decode(encoded.subarray(1)));
@@ -61,7 +61,7 @@ export function versionedHashOf(commitment: Uint8Array): Uint8Array {
   return hash;
 }
 
-/** Returns the proofs of one blob in a sidecar. */
+/** Returns the proofs for one blob in a sidecar. */
 export function proofsOfBlob({ version, proofs }: Sidecar, index: number): Uint8Array[] {
   const count = version === 1 ? CELLS_PER_BLOB : 1;
   return proofs.slice(index * count, (index + 1) * count);

@@ -64,7 +64,7 @@ describe("transaction pool", () => {
     );
   }
 
-  /** Builds a block from the pool, and makes it the head of both. */
+  /** Builds a block from the pool, and makes it the head of both the chain and the pool. */
   async function buildBlock(): Promise<void> {
     const { baseFeePerGas, excessBlobGas = 0n } = chain.executor.environmentOf(chain.head, chain.attributes());
     const { blobs: parameters } = chain.rules.at(nextTimestamp());
@@ -197,7 +197,7 @@ describe("transaction pool", () => {
     await pool.add(priced(2, 5n));
     await pool.add(priced(3, 40n, { maxFeePerGas: 41n * GWEI }));
     expect(nonces()).toEqual(["3/0", "1/0", "2/0", "0/0", "0/1"]);
-    // At a base fee of 40 gwei, account 3 has 1 gwei left for the tip, and at 42 nothing.
+    // At a base fee of 40 gwei, account 3 has 1 gwei left for the tip; at 42 gwei, nothing is left.
     expect([...pool.pending(40n * GWEI)].map(({ sender }) => indexOf(sender))).toEqual([1, 2, 0, 0, 3]);
     expect([...pool.pending(42n * GWEI)].map(({ sender }) => indexOf(sender))).toEqual([1, 2, 0, 0]);
     expect([...pool.pending(101n * GWEI)]).toEqual([]);

@@ -16,9 +16,9 @@ export interface PoolLimits {
   perSender: number;
   /** Total size of transactions, without blobs. */
   bytes: number;
-  /** Number of blobs of pooled transactions. */
+  /** Number of blobs in pooled transactions. */
   blobs: number;
-  /** Number of blobs of recently included transactions. */
+  /** Number of blobs in recently included transactions. */
   includedBlobs: number;
   /** Minimum tip in wei per gas. */
   minTip: bigint;
@@ -39,15 +39,15 @@ interface PoolOptions {
   limits?: Partial<PoolLimits>;
 }
 
-/** Transactions of one sender: executable ones, and queued ones behind a nonce gap. */
+/** Transactions from one sender: executable transactions, and transactions queued behind a nonce gap. */
 export interface SenderContent {
   pending: readonly PooledTransaction[];
   queued: readonly PooledTransaction[];
 }
 
 /**
- * Transaction pool. Accepts transactions that are executable on the head, immediately or once a nonce gap is filled.
- * Must be notified of every new head.
+ * Transaction pool. Accepts transactions that can be executed on the head, either immediately or once a nonce gap is
+ * filled. The pool must be notified of every new head.
  */
 export class TransactionPool {
   readonly #rules: ChainRules;
@@ -65,7 +65,7 @@ export class TransactionPool {
   #revision = 0;
   #discards = 0;
 
-  /** `nextTimestamp` is the timestamp of the next block, which determines the fork and thus the rules. */
+  /** `nextTimestamp` is the timestamp of the next block, which determines the fork and its rules. */
   constructor({ rules, kzg, limits }: PoolOptions, head: ExecutedBlock, nextTimestamp: number) {
     this.#rules = rules;
     this.#kzg = kzg;
@@ -81,7 +81,7 @@ export class TransactionPool {
     return this.#transactions.size;
   }
 
-  /** Increases with every change of the head or the transactions. */
+  /** Increases with every change to the head or the transactions. */
   get revision(): number {
     return this.#revision;
   }
@@ -92,8 +92,8 @@ export class TransactionPool {
   }
 
   /**
-   * Adds a transaction in network encoding. Throws a `PoolError` if it is rejected. Impersonated transactions are
-   * rejected unless `allowed`.
+   * Adds a network-encoded transaction. Throws a `PoolError` if the transaction is rejected. Impersonated transactions
+   * are rejected unless `allowed`.
    */
   async add(encoded: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
     const { transaction, sidecar } = decodeWithSidecar(encoded, this.#fork);
@@ -110,8 +110,8 @@ export class TransactionPool {
   }
 
   /**
-   * Keeps the blobs of an included transaction, since a reorg may return it to the pool. Returns its hash, or undefined
-   * if it is not included or has no blobs.
+   * Keeps the blobs of an included transaction, since a reorg may return the transaction to the pool. Returns the
+   * transaction hash, or undefined if the transaction is not included or has no blobs.
    */
   async addIncluded(encoded: Uint8Array, included: ReadonlySet<string>): Promise<string | undefined> {
     const { transaction, sidecar } = decodeWithSidecar(encoded, this.#fork);
@@ -126,7 +126,7 @@ export class TransactionPool {
     return this.#transactions.get(hashKey(hash));
   }
 
-  /** Removes a transaction. Later transactions of its sender are queued until the nonce gap is filled. */
+  /** Removes a transaction. Later transactions from the same sender are queued until the nonce gap is filled. */
   drop(hash: Uint8Array): boolean {
     const found = this.get(hash);
     if (found !== undefined) this.#remove(found);
@@ -145,13 +145,13 @@ export class TransactionPool {
     return nonce + BigInt(queue?.executableFrom(nonce) ?? 0);
   }
 
-  /** Yields executable transactions by descending tip, and those of one sender by nonce. */
+  /** Yields executable transactions by descending tip. Transactions from the same sender are ordered by nonce. */
   *pending(baseFee: bigint, blobBaseFee = 0n): Generator<Transaction> {
     const sequences = [...this.#senders].map(([sender, queue]) => this.#split(sender, queue).pending);
     for (const { transaction } of byTip(sequences, baseFee, blobBaseFee)) yield transaction;
   }
 
-  /** Returns all transactions by sender, for txpool_content. */
+  /** Returns all transactions, grouped by sender, for txpool_content. */
   content(): Map<string, SenderContent> {
     return new Map([...this.#senders].map(([sender, queue]) => [sender, this.#split(sender, queue)]));
   }
@@ -171,7 +171,7 @@ export class TransactionPool {
     return this.#blobs.blob(versionedHash);
   }
 
-  /** Returns all transactions in network encoding for storage, oldest first. `add` restores them. */
+  /** Returns the network encoding of all transactions for storage, oldest first. `add` restores them. */
   encode(): Uint8Array[] {
     return this.#byArrival().map(({ transaction: { raw }, sidecar }) =>
       joinSidecar({ raw, ...(sidecar && { sidecar }) }),
@@ -179,7 +179,8 @@ export class TransactionPool {
   }
 
   /**
-   * Updates the pool for a new head: removes included and invalid transactions, and restores those of reorged blocks.
+   * Updates the pool for a new head: removes included and invalid transactions, and restores transactions from reorged
+   * blocks.
    */
   setHead(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[] = []): void {
     const fork = this.#rules.at(nextTimestamp);
@@ -200,7 +201,7 @@ export class TransactionPool {
     return copy;
   }
 
-  /** Returns a function that restores the current transactions after the pool was cleared. */
+  /** Returns a function that restores the current transactions after the pool has been cleared. */
   capture(): () => void {
     const pooled = this.#byArrival();
     return () => {
@@ -213,15 +214,15 @@ export class TransactionPool {
   }
 
   /**
-   * Adds a transaction. Drops it if it is invalid at the head, or if its blobs are missing or have proofs of another
-   * fork.
+   * Adds a transaction. Drops the transaction if it is invalid at the head, or if its blobs are missing or have another
+   * fork's proofs.
    */
   #insertIfValid(transaction: Transaction, sidecar: Sidecar | undefined): void {
     if (transaction.tx.type === 3 && sidecar?.version !== sidecarVersion(this.#fork)) return;
     try {
       this.#insert(withRules(transaction, this.#fork), sidecar);
     } catch {
-      // Dropped. Also happens if the fork does not support the transaction type.
+      // Drop the transaction. This also happens if the fork does not support the transaction type.
     }
   }
 
@@ -297,7 +298,7 @@ export class TransactionPool {
     if (queue.size >= this.#limits.perSender) throw new PoolError("accountLimit", `pooled ${queue.size} txs`);
   }
 
-  /** Evicts the cheapest transactions. Throws if the added one is among them. */
+  /** Evicts the cheapest transactions. Throws if the added transaction is among them. */
   #enforceLimits(added: PooledTransaction): void {
     const { transactions, bytes, blobs } = this.#limits;
     while (this.size > transactions || this.#bytes > bytes || this.#blobs.pooledBlobs > blobs) {
@@ -309,8 +310,8 @@ export class TransactionPool {
   }
 
   /**
-   * Returns the next transaction to evict, which is the last one of a sender, so that no gap opens. Prefers
-   * transactions behind a nonce gap, then the lowest tip.
+   * Returns the next transaction to evict. Always chooses a sender's last transaction, so that no nonce gap opens.
+   * Prefers transactions behind a nonce gap, then the lowest tip.
    */
   #cheapest(isBlobWanted: boolean): PooledTransaction | undefined {
     let cheapest: PooledTransaction | undefined;

@@ -9,21 +9,21 @@ import { type Sidecar, type SidecarKzg, splitSidecar, versionedHashOf } from "./
 
 /** Context for validating a transaction. */
 export interface PoolHead {
-  /** Rules of the next block. */
+  /** Rules that apply to the next block. */
   rules: ForkRules;
   gasLimit: bigint;
 }
 
-/** The base fee cannot fall below this value, since it changes by an eighth. */
+/** The base fee cannot fall below this value, because it changes by at most an eighth. */
 const MIN_BASE_FEE = 7n;
-/** EIP-4844. */
+/** EIP-4844 minimum. */
 const MIN_BLOB_BASE_FEE = 1n;
 /** Maximum size of a transaction without its sidecar. */
 const MAX_SIZE = 128 * 1024;
 /** EIP-7702: prefix of a delegated account's code. */
 const DELEGATION_PREFIX = [0xef, 0x01, 0x00];
 
-/** Pool errors by messages of the transaction library. Details default to the message. */
+/** Pool errors keyed by the transaction library's messages. Details default to the message. */
 const LIBRARY_ERRORS: readonly (readonly [
   pattern: RegExp,
   code: PoolErrorCode,
@@ -53,7 +53,7 @@ export function decodeWithSidecar(
   }
 }
 
-/** Converts an error of the transaction library. */
+/** Converts an error thrown by the transaction library. */
 export function fromLibraryError(error: unknown, { chainId }: ForkRules): PoolError {
   const reason = reasonOf(error);
   for (const [pattern, code, details] of LIBRARY_ERRORS) {
@@ -63,7 +63,7 @@ export function fromLibraryError(error: unknown, { chainId }: ForkRules): PoolEr
   return new PoolError("invalid", reason);
 }
 
-/** Describes a chain id mismatch; undefined if the library rejected the transaction for another reason. */
+/** Describes a chain id mismatch; undefined if the library rejected the transaction for a different reason. */
 function chainIdMismatch(reason: string, want: bigint): string | undefined {
   const [, typed, legacy] = /derived chain ID (\d+)|EIP155-based V (\d+)/.exec(reason) ?? [];
   // EIP-155: v = 35 + 2 * chain id + parity.
@@ -96,7 +96,7 @@ export function checkTransaction(
   if (code.length > 0 && !isDelegated && !isImpersonated(tx)) throw new PoolError("senderNotEoa", `address ${sender}`);
 }
 
-/** Validates the sidecar of a transaction, and converts it to the version of the fork. */
+/** Validates a transaction's sidecar, and converts it to the version required by the fork. */
 export async function checkSidecar(
   { tx }: Transaction,
   sidecar: Sidecar | undefined,

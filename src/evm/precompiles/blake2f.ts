@@ -1,4 +1,4 @@
-/** The compression function of BLAKE2b (RFC 7693), assembled as WebAssembly because that has 64-bit integers. */
+/** The compression function of BLAKE2b (RFC 7693), assembled as WebAssembly, which has 64-bit integers. */
 
 const INITIAL = [
   ...[0x6a09e667f3bcc908n, 0xbb67ae8584caa73bn, 0x3c6ef372fe94f82bn, 0xa54ff53a5f1d36f1n],
@@ -9,7 +9,7 @@ const SCHEDULE = [
   ...["0123456789abcdef", "ea489fd61c02b753", "b8c052fdae367194", "7931dcbe265a40f8", "905724afe1bc683d"],
   ...["2c6a0b834d75fe19", "c51fed4a0763928b", "db7ec13950f4862a", "6fe9b308c2d714a5", "a2847615fb9e3cd0"],
 ];
-/** Columns, followed by diagonals. */
+/** Vector indices mixed in each round: columns, followed by diagonals. */
 const MIXED = [
   ...[
     [0, 4, 8, 12],
@@ -25,11 +25,11 @@ const MIXED = [
   ],
 ] as [number, number, number, number][];
 const WORD = 8;
-/** Memory layout as in the input of EIP-152: the state, the message and the offset. */
+/** Memory layout, as in EIP-152's input: the state, the message and the offset. */
 const MESSAGE = 8 * WORD;
 const OFFSET = MESSAGE + 16 * WORD;
 
-/** Local variables: the parameters of the function, followed by the working vector. */
+/** Local variables: the function's parameters, followed by the working vector. */
 const ROUNDS = 0;
 const IS_FINAL = 1;
 const VECTOR = 2;
@@ -53,7 +53,7 @@ const { WebAssembly } = globalThis as unknown as {
   WebAssembly: { Module: new (code: Uint8Array) => object; Instance: new (module: object) => { exports: unknown } };
 };
 
-/** Compresses the input of EIP-152. Assembles the function on first use. */
+/** Compresses EIP-152 input. The function is assembled on first use. */
 export class Blake2b {
   #compressor: Compressor | undefined;
 
@@ -112,7 +112,7 @@ function compressFunction(): Code {
   ];
 }
 
-/** Mixes two message words into four words of the vector. */
+/** Mixes two message words into four words of the working vector. */
 function mix([a, b, c, d]: readonly [number, number, number, number], first: number, second: number): Code {
   const addMessage = (word: number) => [...load(MESSAGE + word * WORD), OP.add];
   const rotated = (one: number, other: number, bits: bigint) =>

@@ -10,7 +10,7 @@ const G2_SIZE = 4 * FIELD_SIZE;
 const SCALAR_SIZE = 32;
 const ORDER_UNCHECKED = false;
 
-/** Precompiles of EIP-2537. The EVM library has already checked gas, length and padding of the input. */
+/** EIP-2537 precompiles. The EVM library has already checked the gas, and the length and padding of the input. */
 export class Bls12381 implements EVMBLSInterface {
   readonly #lazy: Lazy<Curve>;
 

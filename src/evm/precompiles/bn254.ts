@@ -6,7 +6,7 @@ const WORD = 32;
 const G1_SIZE = 2 * WORD;
 const G2_SIZE = 4 * WORD;
 
-/** Precompiles of EIP-196 and EIP-197. The EVM library has already checked gas and length of the input. */
+/** EIP-196 and EIP-197 precompiles. The EVM library has already checked the gas and the length of the input. */
 export class Bn254 implements EVMBN254Interface {
   readonly #lazy: Lazy<Curve>;
 
@@ -34,14 +34,14 @@ export class Bn254 implements EVMBN254Interface {
     return result;
   }
 
-  /** Reads a point of G1. All points on the curve are in the subgroup. */
+  /** Reads a G1 point. All points on the curve are in the subgroup. */
   #g1(input: Uint8Array, start: number): G1 {
     const point = this.#lazy.value.g1(wordAt(input, start), wordAt(input, start + WORD));
     if (point === null) throw new Error("The point is not on the curve.");
     return point;
   }
 
-  /** Reads a point of G2. The imaginary part comes first. */
+  /** Reads a G2 point. The imaginary part comes first. */
   #g2(input: Uint8Array, start: number): G2 {
     const part = (index: number) => wordAt(input, start + index * WORD);
     const point = this.#lazy.value.g2([part(1), part(0)], [part(3), part(2)]);

@@ -1,4 +1,4 @@
-/** A value that is loaded asynchronously on first use, and read synchronously afterwards. */
+/** A value loaded asynchronously on first use and read synchronously from then on. */
 export class Lazy<T> {
   readonly #load: () => Promise<T>;
   #loading: Promise<void> | undefined;
@@ -12,7 +12,7 @@ export class Lazy<T> {
     return this.#value !== undefined;
   }
 
-  /** Throws if the value is not loaded yet. */
+  /** Throws if the value has not been loaded yet. */
   get value(): T {
     if (this.#value === undefined) throw new Error("The value is not loaded yet.");
     return this.#value;

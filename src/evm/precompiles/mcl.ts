@@ -25,7 +25,7 @@ interface Gt {
   isOne(): boolean;
 }
 
-/** A point of G1, or of G2 with coordinates in the extension field. */
+/** A G1 point, or a G2 point with coordinates in the extension field. */
 export interface Point<Field = Fp> {
   getX(): Field;
   getY(): Field;
@@ -43,7 +43,7 @@ export interface Point<Field = Fp> {
 export type G1 = Point;
 export type G2 = Point<Fp2>;
 
-/** The part of `mcl-wasm` that the EVM uses. */
+/** The part of `mcl-wasm` used by the EVM. */
 interface Mcl {
   BLS12_381: number;
   BN_SNARK1: number;
@@ -68,10 +68,12 @@ interface Mcl {
   finalExp(value: Gt): Gt;
 }
 
-/** Maximum terms of one multi-scalar multiplication. The library copies its operands to a stack of one megabyte. */
+/**
+ * Maximum number of terms in a multi-scalar multiplication. The library copies its operands to a one-megabyte stack.
+ */
 const MAX_TERMS = 256;
 
-/** Arithmetic of a pairing-friendly curve in WebAssembly. Numbers are big-endian and as long as a field element. */
+/** Pairing-friendly curve arithmetic in WebAssembly. Numbers are big-endian and have the length of a field element. */
 export class Curve {
   readonly #mcl: Mcl;
   readonly #size: number;
@@ -97,7 +99,7 @@ export class Curve {
     this.#one2 = this.#extension(this.#one, zero);
   }
 
-  /** Decodes a field element. Throws if it is not below the modulus. */
+  /** Decodes a field element. Throws if the value is not below the modulus. */
   field(bytes: Uint8Array): Fp {
     const element = new this.#mcl.Fp();
     const littleEndian = new Uint8Array(this.#size);
@@ -113,7 +115,7 @@ export class Curve {
     return scalar;
   }
 
-  /** Decodes a point of G1. Two zeros are the point at infinity. Returns null if the point is not on the curve. */
+  /** Decodes a G1 point. Two zeros are the point at infinity. Returns null if the point is not on the curve. */
   g1(x: Uint8Array, y: Uint8Array): G1 | null {
     const point = new this.#mcl.G1();
     if (isZero(x) && isZero(y)) return point;
@@ -123,7 +125,7 @@ export class Curve {
     return point.isValid() ? point : null;
   }
 
-  /** Decodes a point of G2, like `g1`. Each coordinate has a real and an imaginary part. */
+  /** Decodes a G2 point, like `g1`. Each coordinate has a real and an imaginary part. */
   g2(x: readonly [Uint8Array, Uint8Array], y: readonly [Uint8Array, Uint8Array]): G2 | null {
     const point = new this.#mcl.G2();
     if ([...x, ...y].every(isZero)) return point;
@@ -133,11 +135,11 @@ export class Curve {
     return point.isValid() ? point : null;
   }
 
-  /** Returns the point of G1 with the given x and the higher or lower y. Null if there is none. */
+  /** Returns the G1 point with the given x and the higher or lower y; null if there is no such point. */
   g1At(x: Uint8Array, isHigher: boolean): G1 | null {
     const { add, mul, neg, squareRoot } = this.#mcl;
     const element = this.field(x);
-    // y² = x³ + 4, the equation of BLS12-381.
+    // y² = x³ + 4 is the equation of BLS12-381.
     const [isSquare, root] = squareRoot(add(mul(mul(element, element), element), this.field(Uint8Array.of(4))));
     if (!isSquare) return null;
     const other = neg(root);
@@ -149,14 +151,14 @@ export class Curve {
     return point;
   }
 
-  /** Returns the coordinates of a point; zeros for infinity. */
+  /** Returns the coordinates of a point; zeros for the point at infinity. */
   g1Bytes(point: G1): [x: Uint8Array, y: Uint8Array] {
     if (point.isZero()) return [new Uint8Array(this.#size), new Uint8Array(this.#size)];
     point.normalize();
     return [this.#bytesOf(point.getX()), this.#bytesOf(point.getY())];
   }
 
-  /** Returns the coordinates of a point, each as real and imaginary part; zeros for infinity. */
+  /** Returns the coordinates of a point, each split into real and imaginary part; zeros for the point at infinity. */
   g2Bytes(point: G2): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
     const zero = new Uint8Array(this.#size);
     if (point.isZero()) return [zero, zero, zero, zero];
@@ -180,7 +182,7 @@ export class Curve {
     return this.#mcl.mul(point, scalar);
   }
 
-  /** Returns the sum of points times scalars; null without points. The points must be in the subgroup. */
+  /** Returns the sum of points times scalars; null if there are no points. The points must be in the subgroup. */
   multiplySum<P extends G1 | G2>(points: readonly P[], scalars: readonly Fr[]): P | null {
     let sum: P | null = null;
     for (let start = 0; start < points.length; start += MAX_TERMS) {
@@ -225,7 +227,7 @@ export class Curve {
   }
 }
 
-/** Loads a new copy of the library for each curve, since its module supports only one curve at a time. */
+/** Loads a new copy of the library for each curve, because the module supports only one curve at a time. */
 function loadCopy(): Mcl {
   const require = createRequire(import.meta.url);
   const { cache } = require;

@@ -10,8 +10,8 @@ const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 type Affine = readonly [x: bigint, y: bigint];
 
 /**
- * Verifies a signature of EIP-7951: hash, r, s and the public key, 32 bytes each. Uses OpenSSL for multiplications,
- * since it cannot verify a signature of a given hash.
+ * Verifies an EIP-7951 signature. The input holds the hash, r, s and both coordinates of the public key, 32 bytes each.
+ * OpenSSL is used only for multiplications, because it cannot verify a signature over a precomputed hash.
  */
 export function verifyP256(input: Uint8Array): boolean {
   const [hash, r, s, x, y] = Array.from({ length: 5 }, (_, index) =>
@@ -45,7 +45,7 @@ function exchangeWith(scalar: bigint): ECDH {
   return exchange;
 }
 
-/** Adds two points. Returns null for infinity. */
+/** Adds two points. Returns null for the point at infinity. */
 function add([x1, y1]: Affine, [x2, y2]: Affine): Affine | null {
   if (x1 === x2 && y1 !== y2) return null;
   const slope = x1 === x2 ? (3n * x1 * x1 + A) * invert(mod(2n * y1, P), P) : (y2 - y1) * invert(mod(x2 - x1, P), P);
@@ -53,7 +53,7 @@ function add([x1, y1]: Affine, [x2, y2]: Affine): Affine | null {
   return [x, mod(slope * (x1 - x) - y1, P)];
 }
 
-/** Returns the inverse modulo a prime, by the extended Euclidean algorithm. */
+/** Returns the inverse modulo a prime, computed with the extended Euclidean algorithm. */
 function invert(value: bigint, modulus: bigint): bigint {
   let [low, high, a, b] = [value, modulus, 1n, 0n];
   while (low > 1n) {

@@ -10,14 +10,14 @@ const HIGHER_Y = 0x20;
 const FLAGS = COMPRESSED | INFINITY | HIGHER_Y;
 const GENERATOR_G1 =
   "0x97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
-/** Generator of G2: x and y, each with real and imaginary part. */
+/** Generator of G2: x and y, each with a real and an imaginary part. */
 const GENERATOR_G2 = [
   "0x024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8",
   "0x13e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e",
   "0x0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b82801",
   "0x0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be",
 ];
-/** The generator of G2 times the trusted setup's secret. */
+/** The G2 generator multiplied by the trusted setup's secret. */
 const SECRET_G2 = [
   "0x185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2",
   "0x15bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72",
@@ -31,7 +31,7 @@ interface Setup {
   secret2: G2;
 }
 
-/** Verifies KZG proofs of a polynomial's value at a point (EIP-4844), with Ethereum's trusted setup. */
+/** Verifies KZG proofs for a polynomial's value at a point (EIP-4844), using Ethereum's trusted setup. */
 export class PointEvaluation {
   readonly #lazy: Lazy<Curve>;
   #setup: Setup | undefined;
@@ -40,7 +40,7 @@ export class PointEvaluation {
     this.#lazy = lazy;
   }
 
-  /** Verifies a proof. Parameters are prefixed hex. Returns false for malformed input. */
+  /** Verifies a proof. Parameters are 0x-prefixed hex. Returns false for malformed input. */
   verifyProof(commitment: string, z: string, y: string, proof: string): boolean {
     const curve = this.#lazy.value;
     const { generator1, generator2, secret2 } = this.#openSetup(curve);
@@ -68,7 +68,7 @@ export class PointEvaluation {
   }
 }
 
-/** Decodes a compressed point of the subgroup. Returns null for anything else. */
+/** Decodes a compressed point in the subgroup. Returns null for anything else. */
 function decodePoint(curve: Curve, bytes: Uint8Array): G1 | null {
   const flags = bytes[0]! & FLAGS;
   if (bytes.length !== FIELD_SIZE || (flags & COMPRESSED) === 0) return null;
@@ -82,7 +82,7 @@ function decodePoint(curve: Curve, bytes: Uint8Array): G1 | null {
     const point = curve.g1At(x, (flags & HIGHER_Y) !== 0);
     return point?.isValidOrder() ? point : null;
   } catch {
-    // Not a field element.
+    // The bytes are not a field element.
     return null;
   }
 }

@@ -9,12 +9,12 @@ const G1_SUM = 0xc;
 const G2_ADDITION = 0xd;
 const G2_SUM = 0xe;
 const MUTATIONS = 1;
-/** More terms than the WebAssembly library takes at once. */
+/** More terms than the WebAssembly library accepts at once. */
 const MANY = 300;
-/** Fills a block of BLAKE2b with distinct words. */
+/** Fills a BLAKE2b block with distinct words. */
 const LONG_TEXT = Array.from({ length: 128 }, (_, index) => String.fromCharCode(33 + (index % 90))).join("");
 const MUCH_GAS = 100_000_000n;
-/** State of BLAKE2b with a digest of 64 bytes. */
+/** BLAKE2b state for a 64-byte digest. */
 const BLAKE2B_STATE =
   "48c9bdf267e6096a3ba7ca8485ae67bb2bf894fe72f36e3cf1361d5f3af54fa5" +
   "d182e6ad7f520e511f6c3e2b8c68059b6bbd41fbabd9831f79217e1319cde05b";

@@ -19,7 +19,7 @@ const P256VERIFY_SIZE = 160;
 const TRUE = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
 
 /**
- * Fast implementations of precompiles for the EVM library. The library's own functions charge the gas and reject
+ * Fast precompile implementations for the EVM library. The library's own functions still charge the gas and reject
  * malformed input. Each thread creates its own instance, which loads a curve on first use.
  */
 export class Precompiles {
@@ -28,10 +28,10 @@ export class Precompiles {
   readonly #blake2b = new Blake2b();
   readonly bn254 = new Bn254(this.#bn254Curve);
   readonly bls = new Bls12381(this.#blsCurve);
-  /** Needs the curve of the BLS precompiles. */
+  /** Uses the same curve as the BLS precompiles. */
   readonly pointEvaluation = new PointEvaluation(this.#blsCurve);
 
-  /** Returns replacements for the precompiles that are active in a fork. */
+  /** Returns replacements for the precompiles active in a fork. */
   replaced(common: Common): NonNullable<EVMOpts["customPrecompiles"]> {
     const active = getActivePrecompiles(common);
     return this.#replacements().flatMap(([number, replace]) => {
@@ -74,7 +74,7 @@ const blake2f =
 
 const p256verify: Replace = (original) => async (input) => {
   const { data } = input;
-  // Without data, the signature is invalid, at the same gas cost.
+  // Empty data makes the signature invalid at the same gas cost.
   const invalid = await original({ ...input, data: data.subarray(0, 0) });
   const isValid = invalid.exceptionError === undefined && data.length === P256VERIFY_SIZE && verifyP256(data);
   return isValid ? { ...invalid, returnValue: TRUE } : invalid;

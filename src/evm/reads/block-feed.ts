@@ -8,28 +8,28 @@ import type { Override } from "../overrides/override.ts";
 import type { World } from "../state/world.ts";
 import { type WorldChange, worldChanges } from "../state/world-change.ts";
 
-/** A step from the blocks of a replica to those of its engine. The state of a block comes before the block. */
+/** One step in bringing a replica's blocks up to date with its engine. A block's state is sent before the block. */
 export type FeedItem =
   | WorldChange
   | readonly [kind: "block", block: FeedBlock]
   | readonly [kind: "drop", hash: RootHex];
 
 export interface FeedBlock {
-  /** With receipts and senders. */
+  /** Encoded with receipts and senders. */
   bytes: Uint8Array;
   value: bigint;
-  /** Recent block hashes, unless those of its parent are known. */
+  /** Recent block hashes, unless the replica has those of the parent. */
   hashes?: readonly Uint8Array[];
   overrides?: readonly Override[];
 }
 
 export interface FeedBatch {
   items: readonly FeedItem[];
-  /** True if no items remain. */
+  /** True if there are no more items. */
   isLast: boolean;
 }
 
-/** Plan of the pending block that can be cloned. */
+/** Plan for the pending block that can be structured-cloned. */
 export interface FeedPlan {
   key: string;
   plan?: {
@@ -39,15 +39,15 @@ export interface FeedPlan {
   };
 }
 
-/** Bounds a message, and the time that it takes from the engine. */
+/** Limits the size of a message and the time it takes from the engine. */
 const ITEMS_PER_BATCH = 2000;
 
-/** Brings a replica of an engine in another thread up to date, in the engine's thread. */
+/** Runs in the engine's thread and keeps a replica in another thread up to date. */
 export class BlockFeed {
   readonly #engine: EvmEngine;
-  /** Hashes of the blocks that the replica has. */
+  /** Hashes of the blocks the replica already has. */
   readonly #sent: Set<RootHex>;
-  /** State that was sent to the replica last. */
+  /** State last sent to the replica. */
   #world: World;
   #items: Generator<FeedItem> | undefined;
 
@@ -58,7 +58,7 @@ export class BlockFeed {
     this.#world = genesis.world;
   }
 
-  /** Returns the next items that the replica lacks. Calls must not overlap. */
+  /** Returns the next items the replica is missing. Calls must not overlap. */
   next(): FeedBatch {
     this.#items ??= this.#missing();
     const items: FeedItem[] = [];
@@ -73,13 +73,13 @@ export class BlockFeed {
     return { items, isLast: false };
   }
 
-  /** Returns the overrides that the next block on a block would apply. */
+  /** Returns the overrides that a child of the block would apply. */
   overridesOn(hash: RootHex): readonly Override[] {
     const block = this.#engine.blocks.get(hash);
     return block === undefined ? [] : this.#engine.overridesOn(block);
   }
 
-  /** Returns the plan of the next block on a block, unless its key is the given one. */
+  /** Returns the plan for a child of the block. Omits the plan if its key equals `known`. */
   async pendingPlan(parent: RootHex, known?: string): Promise<FeedPlan> {
     const block = this.#engine.blocks.get(parent);
     if (block === undefined) throw new Error(`Execution block ${parent} is no longer held.`);

@@ -24,7 +24,7 @@ import { headerChange, type Override, overrideState } from "../overrides/overrid
 import { FollowingWorld } from "../state/world-change.ts";
 import type { BlockFeed, FeedBlock, FeedItem } from "./block-feed.ts";
 
-/** Memory that a replica shares with its engine and with the node. */
+/** Memory shared between a replica, its engine and the node. */
 export interface ReplicaMemory {
   /** Counter of the engine's changes. */
   revision: Int32Array;
@@ -41,13 +41,15 @@ interface EngineReplicaParts {
   logger: Logger;
 }
 
-/** Pending overrides of the next block on a block. */
+/** Pending overrides that a child of a block would apply. */
 interface WaitingOverrides {
   on: RootHex;
   overrides: readonly Override[];
 }
 
-/** Read-only copy of an engine in another thread, which follows its blocks when `follow` is called. */
+/**
+ * Read-only copy of an engine that runs in another thread. Catches up with the engine's blocks when `follow` is called.
+ */
 export class EngineReplica implements EthEngine {
   readonly executor: BlockExecutor;
   readonly blocks: ExecutedBlocks;
@@ -59,7 +61,7 @@ export class EngineReplica implements EthEngine {
   readonly #replay: BlockReplay;
   readonly #base: StoredBase;
   readonly #world: FollowingWorld;
-  /** Minimum revision of the blocks. */
+  /** Lower bound for the revision of the blocks. */
   #followed: number | undefined;
   #fetching: Promise<void> | undefined;
   #waiting: WaitingOverrides;
@@ -91,7 +93,10 @@ export class EngineReplica implements EthEngine {
     return this.executor.rules;
   }
 
-  /** Resolves once the replica has all changes that the engine had at the time of the call. Returns the current tags. */
+  /**
+   * Resolves once the replica has caught up with all changes the engine had made at the time of the call. Returns the
+   * current tags.
+   */
   async follow(): Promise<ChainTags> {
     const wanted = Atomics.load(this.#revision, 0);
     for (;;) {
@@ -146,7 +151,7 @@ export class EngineReplica implements EthEngine {
     return this.#base.open();
   }
 
-  /** The counter wraps around. */
+  /** Returns true if the replica has reached the revision. The counter may wrap around. */
   #isAt(revision: number, latest: RootHex): boolean {
     return this.#followed !== undefined && ((this.#followed - revision) | 0) >= 0 && this.#waiting.on === latest;
   }

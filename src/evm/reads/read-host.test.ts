@@ -11,7 +11,7 @@ import { ReadHost } from "./read-host.ts";
 
 const CHAIN = 1;
 
-/** Reads of an engine in the thread of the test. */
+/** Opens a host for reads in the test's thread. */
 async function openHost() {
   const opened = await openEngines();
   const engine = opened.open();
@@ -26,7 +26,7 @@ async function openHost() {
   const options = { rules: optionsOf("osaka"), genesisTime: GENESIS_TIME, secondsPerSlot: SLOT_SECONDS };
   await host.open(CHAIN, options, feed.port2, { revision: engine.readRevision, tags: tags.memory });
   let lastRead = 0;
-  /** Fee history of one block, read at a head. */
+  /** Returns the fee history of one block, read at the given head. */
   const feesOf = async (latest: string, newest: BlockId = { tag: "latest" }) => {
     tags.set({ latest, safe: ZERO_HASH, finalized: ZERO_HASH });
     const read = { number: ++lastRead, name: "feeHistory", args: { count: 1, newest } } as const;

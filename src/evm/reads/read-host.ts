@@ -13,7 +13,7 @@ import type { BlockFeed } from "./block-feed.ts";
 import { EngineReplica, type ReplicaMemory } from "./engine-replica.ts";
 import type { ReadName } from "./read-limits.ts";
 
-/** A call of a method on a replica. */
+/** A method call on a replica. */
 interface Read {
   name: ReadName;
   args: unknown;
@@ -27,28 +27,28 @@ interface ReplicatedChain {
   engine: EngineReplica;
   chain: EthChain;
   methods: ReadMethods;
-  /** Connections to its engine and to other threads. */
+  /** Connections to the replica's engine and to other threads. */
   ports: MessagePort[];
   close(): void;
 }
 
-/** Reads of one chain. */
+/** Runs a read on one chain. */
 export type ReadCall = (name: ReadName, args: unknown, signal?: AbortSignal) => Promise<Uint8Array>;
 
-/** Answers calls from a port with reads of a chain, until the port is closed. */
+/** Answers calls arriving from a port by reading a chain, until the port is closed. */
 export type ServeReads = (read: ReadCall, port: MessagePort) => Promise<void>;
 
 type ReadMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
 const encoder = new TextEncoder();
 
-/** Reads the chains of the process in a thread of their own, at one end of a channel. */
+/** Runs reads for the chains of the process in a thread of their own, at one end of a channel. */
 export class ReadHost {
   readonly #channel: Channel;
   readonly #serveReads: ServeReads;
   readonly #crypto = createEvmCrypto();
   readonly #chains = new Map<number, ReplicatedChain>();
-  /** Reads that have not ended, by number. */
+  /** Reads still in progress, by number. */
   readonly #running = new Map<number, Promise<unknown>>();
 
   constructor(port: ChannelPort, serveReads: ServeReads) {
@@ -59,7 +59,7 @@ export class ReadHost {
     });
   }
 
-  /** Creates a replica of a chain, whose engine is at the other end of a port. */
+  /** Creates a replica of a chain whose engine is at the other end of a port. */
   async open(id: number, options: EvmChainOptions, port: MessagePort, memory: ReplicaMemory): Promise<void> {
     const store = remoteService<EvmStore>((method, args) => this.#channel.call(`store.${method}`, [id, ...args]));
     const send = (record: LogMessage) => this.#channel.notify("log", [id, record]);
@@ -81,7 +81,7 @@ export class ReadHost {
     this.#chains.set(id, { engine, chain, methods: readMethods(chain), ports, close });
   }
 
-  /** Answers calls of another thread, which arrive from a port. */
+  /** Answers calls from another thread, which arrive from a port. */
   async serve(id: number, port: MessagePort): Promise<void> {
     port.unref();
     this.#opened(id).ports.push(port);
@@ -96,7 +96,7 @@ export class ReadHost {
     return running;
   }
 
-  /** Resolves once a read has ended, however it did. */
+  /** Resolves once a read has ended, successfully or not. */
   async settled(number: number): Promise<void> {
     await this.#running.get(number)?.catch(() => {});
   }
@@ -114,7 +114,7 @@ export class ReadHost {
     return opened;
   }
 
-  /** Drops a replica. Its reads fail. */
+  /** Drops a replica. Its pending reads fail. */
   close(id: number): void {
     this.#chains.get(id)?.close();
     this.#chains.delete(id);

@@ -3,11 +3,11 @@ import type { EthMethodName } from "../eth/eth-service.ts";
 
 export type ReadName = keyof ReadMethods;
 
-/** Limits of geth. */
+/** geth's limits. */
 const CALL_MS = 5000;
 const SEARCH_MS = 20_000;
 
-/** Time limits of reads that always run in the thread for reads. */
+/** Time limits for reads that always run in the read thread. */
 const LIMITS: Readonly<Partial<Record<ReadName, number>>> = {
   call: CALL_MS,
   estimateGas: CALL_MS,
@@ -19,11 +19,11 @@ const LIMITS: Readonly<Partial<Record<ReadName, number>>> = {
   getLogs: SEARCH_MS,
 };
 
-/** True if a read is too heavy for the thread of the engine, regardless of its arguments. */
+/** True if a read is too heavy for the engine's thread, regardless of its arguments. */
 export const isHeavyRead = (name: EthMethodName): name is ReadName => name in LIMITS;
 
 /**
- * Time limit of a read in milliseconds. Reads without an entry execute blocks of the chain again, or build the next
- * block.
+ * Returns the time limit for a read in milliseconds. Reads without an entry re-execute blocks of the chain or build the
+ * next block.
  */
 export const readLimit = (name: ReadName): number => LIMITS[name] ?? SEARCH_MS;

@@ -16,27 +16,29 @@ import { type ReadableChain, type ReadConnection, ReadThread } from "./read-thre
 const LIMIT_MS = 500;
 const FUNDED = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
 const CONTRACT = addressOf(9);
-/** Returns the balance of the account in the input. */
+/** Returns the balance of the account given in the input. */
 const BALANCE_CODE = bytesOf("5f35315f5260205ff3");
-/** Emits a log without topics, and deploys nothing. */
+/** Emits a log without topics and deploys no code. */
 const LOGGING_CODE = bytesOf("60006000a000");
 /** JUMPDEST, PUSH0, JUMP. */
 const LOOP_CODE = bytesOf("5b5f56");
 const GAS = 50_000_000n;
 const PAIR = blsPairingInput(1);
-/** A pairing of 1,200 points of BLS12-381, which takes seconds and cannot be interrupted. */
+/** A BLS12-381 pairing of 1,200 points, which takes seconds and cannot be interrupted. */
 const STUCK_CALL = {
   to: bytesOf("000000000000000000000000000000000000000f"),
   data: repeat(1200, () => PAIR),
   gas: GAS,
 };
-/** 48 million rounds of BLAKE2, which take a second and cannot be interrupted. They begin within a time slice. */
+/**
+ * 48 million rounds of BLAKE2, which take a second and cannot be interrupted. The first round runs within a time slice.
+ */
 const LONG_CALL = {
   to: bytesOf("0000000000000000000000000000000000000009"),
   data: bytesOf(`02dc6c00${"00".repeat(208)}01`),
   gas: GAS,
 };
-/** Loads the curve of `STUCK_CALL`. */
+/** Loads the curve used by `STUCK_CALL`. */
 const SHORT_CALL = { ...STUCK_CALL, data: PAIR };
 const TIMEOUT = { code: -32000, message: `execution aborted (timeout = ${LIMIT_MS / 1000}s)` };
 
@@ -45,10 +47,10 @@ interface Options {
   graceMs?: number;
 }
 
-/** An EVM whose reads run in a thread of the test. */
+/** Opens an EVM whose reads run in a thread owned by the test. */
 async function openReads({ readLimit = () => 60_000, graceMs = 500 }: Options = {}) {
   const workers: Worker[] = [];
-  /** Resolves when the thread is sent a read. */
+  /** Resolves when a read is sent to the thread. */
   let sent = Promise.withResolvers<void>();
   const startWorker = () => {
     const worker = new Worker(new URL("../../node/eth-reads/worker.ts", import.meta.url));
@@ -148,7 +150,7 @@ it("ends reads at their limit with one error, and replaces a thread that is stuc
   for (const call of calls) await expect(call).rejects.toMatchObject(TIMEOUT);
   expect(readWorkers).toHaveLength(1);
 
-  // A precompile cannot be interrupted. Other reads are repeated, and the engine goes on.
+  // A precompile cannot be interrupted. Other reads are repeated, and the engine keeps running.
   limitMs = 60_000;
   await mine(3);
   await read("call", { call: { to: addressOf(5) } });
@@ -238,14 +240,14 @@ it("offers a connection to each replica after its first read, for callers in oth
   expect(await balanceOf(addressOf(6))).toBe(6n);
   await expect.poll(() => connections.length).toBe(2);
   expect(readWorkers).toHaveLength(2);
-  // The first connection has ended, so its thread cannot be replaced again.
+  // The first connection has ended, so it can no longer replace the thread.
   replace("eth_call");
   expect(logger.records.filter(({ level }) => level === "warn")).toHaveLength(1);
 });
 
 it("repeats a read as often as its thread is replaced because of other reads", async () => {
   let isStuck = true;
-  /** Opens chains, and answers reads with nothing once it is not stuck. */
+  /** Opens chains, but responds to reads only while not stuck, with an empty result. */
   class ScriptedWorker extends EventEmitter {
     postMessage(message: ChannelMessage): void {
       if (message[0] !== "call" || (message[2] !== "open" && isStuck)) return;

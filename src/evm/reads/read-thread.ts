@@ -12,25 +12,28 @@ import { ThreadStoppedError } from "../thread/thread-stopped.ts";
 import type { ReplicaMemory } from "./engine-replica.ts";
 import { type ReadName, readLimit } from "./read-limits.ts";
 
-/** A chain whose engine runs in another thread. A new engine is another chain. */
+/** A chain whose engine runs in another thread. A new engine counts as another chain. */
 export interface ReadableChain {
   options: EvmChainOptions;
   store: EvmStore;
   logger: Logger;
-  /** Lets the engine keep a replica up to date through a port. Returns the memory that the replica sees. */
+  /** Lets the engine keep a replica up to date through a port. Returns the memory shared with the replica. */
   connect(port: MessagePort): Promise<ReplicaMemory>;
-  /** Returns what receives a connection to the replica after its first read. The connection ends with the replica. */
+  /**
+   * Returns the listener that receives a connection to the replica after its first read. The connection is closed
+   * together with the replica.
+   */
   connectionListener(): ((connection: ReadConnection) => void) | undefined;
 }
 
-/** A port at whose other end methods read a replica, for callers in a third thread. */
+/** A port through which a third thread can call methods on a replica. */
 export interface ReadConnection {
   port: MessagePort;
-  /** Replaces the thread, because a call of the method did not end within the grace period. */
+  /** Replaces the thread because a call to the method did not end within the grace period. */
   replace(method: string): void;
 }
 
-/** A call of a method. */
+/** A method call. */
 export interface Read {
   name: ReadName;
   args: unknown;
@@ -51,20 +54,19 @@ interface Session {
   hasCrashed: boolean;
 }
 
-/** A read has to end within that time after it was aborted. */
+/** Time within which an aborted read must end. */
 export const GRACE_MS = 1000;
-/** A thread that has had no chain for that long ends. */
+/** Time after which a thread without chains ends. */
 const IDLE_MS = 10_000;
 /**
- * Number of thread crashes during a read after which the read fails. Replacements of the thread because of other reads
- * do not count.
+ * Number of thread crashes after which a read fails. Replacements of the thread because of other reads do not count.
  */
 const MAX_CRASHES = 3;
 
 /**
- * Thread for reads that execute code or search the chain, so that they do not delay blocks. Starts when it is first
- * needed. A read is aborted at its time limit, or by its caller; if it goes on then, the thread is replaced, and its
- * other reads are repeated.
+ * Thread for reads that execute code or search the chain, so that they do not delay blocks. Started on demand. A read
+ * is aborted at its time limit or by its caller. If an aborted read keeps running, the thread is replaced and all other
+ * reads are repeated.
  */
 export class ReadThread {
   readonly #startWorker: () => ThreadPort;
@@ -82,7 +84,7 @@ export class ReadThread {
     this.#graceMs = options.graceMs ?? GRACE_MS;
   }
 
-  /** Calls a method on a replica of the current engine, which has all changes that were acknowledged before. */
+  /** Calls a method on a replica of the current engine. The replica has all changes acknowledged before the call. */
   async read(engine: () => Promise<ReadableChain>, read: Read, signal?: AbortSignal): Promise<JsonBytes> {
     const limit = this.#readLimit(read.name);
     const timeout = new AbortController();
@@ -96,7 +98,8 @@ export class ReadThread {
         const session = this.#session;
         try {
           const id = await this.#open(session, chain);
-          // The first start of a thread does not count. Its replacement does, since a caller waits no longer than that.
+          // The time limit does not include the thread's first start, but it does include replacements, because callers
+          // wait no longer than the limit.
           timer ??= setTimeout(() => timeout.abort(timeoutError(limit)), limit);
           const json = await this.#readOn(session, id, chain, read, ends);
           void this.#connect(session, id, chain);
@@ -111,7 +114,7 @@ export class ReadThread {
     }
   }
 
-  /** Drops the replica of an engine that has stopped. */
+  /** Drops the replica of a stopped engine. */
   forget(chain: ReadableChain): void {
     const session = this.#session;
     const opened = session?.opened.get(chain);
@@ -165,7 +168,7 @@ export class ReadThread {
     try {
       await session.thread.channel.call("serve", [id, port2]);
     } catch {
-      // The replica has ended. The next one has a connection of its own.
+      // The replica has ended. The next replica gets its own connection.
       port1.close();
       return;
     }
@@ -185,7 +188,7 @@ export class ReadThread {
     }
   }
 
-  /** Replaces the thread if an aborted read does not end. */
+  /** Replaces the thread if an aborted read does not end in time. */
   async #awaitEnd(session: Session, read: number, replace: () => void): Promise<void> {
     const timer = setTimeout(replace, this.#graceMs);
     await session.thread.channel.call("settled", [read]).catch(() => {});
@@ -206,14 +209,14 @@ export class ReadThread {
     void this.#end(session);
   }
 
-  /** Ends a thread. Its pending reads are repeated on the next thread. */
+  /** Ends a thread. Pending reads are repeated on the next thread. */
   async #end(session: Session): Promise<void> {
     if (session === this.#session) this.#session = undefined;
     for (const opened of session.opened.values()) opened.then((id) => this.#chains.delete(id)).catch(() => {});
     await session.thread.end(new ThreadStoppedError());
   }
 
-  /** Handles a call from the thread: of the log or the database of a chain. */
+  /** Handles a call from the thread to a chain's log or database. */
   #handle(method: string, [id, ...args]: readonly unknown[]): unknown {
     const chain = this.#chains.get(id as number);
     if (chain === undefined) throw new ThreadStoppedError();
@@ -222,5 +225,5 @@ export class ReadThread {
   }
 }
 
-/** One error for all reads, that of geth's calls. */
+/** The same error for all reads, as returned by geth for calls. */
 export const timeoutError = (limitMs: number) => new EthError(`execution aborted (timeout = ${limitMs / 1000}s)`);

@@ -1,6 +1,6 @@
 import type { Keccak } from "./trie.ts";
 
-/** Covers the addresses and slots of the last few blocks. */
+/** Enough for the addresses and slots used in the last few blocks. */
 const GENERATION_SIZE = 20_000;
 
 /** Converts bytes to a map key. */
@@ -8,7 +8,7 @@ export const keyOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
 /**
- * Caches hashes of addresses and slots, most of which recur in every block. Evicts entries that were unused for a
+ * Caches hashes of addresses and slots, most of which recur in every block. Evicts entries that have been unused for a
  * generation.
  */
 export class KeyHashes {
@@ -20,7 +20,7 @@ export class KeyHashes {
     this.#keccak = keccak;
   }
 
-  /** Returns the hash of the bytes that the key encodes. */
+  /** Returns the hash of the bytes encoded by the key. */
   of(key: string): Uint8Array {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

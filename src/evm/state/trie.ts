@@ -1,15 +1,15 @@
 import { encodeBytes, encodeList, RLP_EMPTY_BYTES } from "../rlp.ts";
 
 /**
- * Immutable Merkle Patricia trie in memory. A new version shares all unchanged nodes with the old one, so a snapshot is
- * a reference to a root, and unreferenced versions are garbage collected. A node is hashed at most once, on demand.
- * Keys must not be prefixes of each other, which holds for hashes and RLP-encoded indexes.
+ * Immutable Merkle Patricia trie in memory. A new version shares all unchanged nodes with the previous version, so a
+ * snapshot is just a reference to a root, and unreferenced versions are garbage-collected. A node is hashed at most
+ * once, on demand. Keys must not be prefixes of each other, as is the case for hashes and RLP-encoded indexes.
  */
 export type TrieNode<V> = Leaf<V> | Extension<V> | Branch<V>;
 
 export type Keccak = (bytes: Uint8Array) => Uint8Array;
 
-/** Encoding of values and hashing of nodes. */
+/** Encodes values and hashes nodes. */
 export interface TrieCodec<V> {
   encode(value: V): Uint8Array;
   keccak: Keccak;
@@ -24,7 +24,7 @@ const WIDTH = 16;
 /** Nodes with a shorter encoding are embedded in their parent. */
 const HASH_SIZE = 32;
 
-/** Leaf with the nibbles of `key` from `from` to the end. */
+/** Leaf that holds the nibbles of `key` from `from` to the end. */
 class Leaf<V> {
   readonly kind = 0;
   readonly key: Uint8Array;
@@ -40,7 +40,7 @@ class Leaf<V> {
   }
 }
 
-/** Extension with the nibbles of `key` from `from` to `to`. */
+/** Extension that holds the nibbles of `key` from `from` to `to`. */
 class Extension<V> {
   readonly kind = 1;
   readonly key: Uint8Array;
@@ -84,7 +84,7 @@ export function getValue<V>(root: TrieNode<V> | undefined, key: Uint8Array, from
   return undefined;
 }
 
-/** Returns a trie with the value at the key. */
+/** Returns a trie with the value stored at the key. */
 export function putValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, value: V, depth = 0): TrieNode<V> {
   if (node === undefined) return new Leaf(key, depth, value);
   if (node.kind === 2) {
@@ -200,7 +200,7 @@ export function proofOf<V>(root: TrieNode<V> | undefined, key: Uint8Array, codec
 }
 
 /**
- * Returns the trie root of a list with RLP-encoded indexes, as used in headers for transactions, receipts and
+ * Returns the trie root of a list with RLP-encoded indexes, which headers use for transactions, receipts and
  * withdrawals.
  */
 export function listRoot(items: readonly Uint8Array[], keccak: Keccak): Uint8Array {
@@ -221,7 +221,7 @@ function nibbleAt(key: Uint8Array, index: number): number {
 }
 
 /**
- * Returns the index of the first nibble, from `from` on, at which the keys differ, or the length of the shorter key.
+ * Returns the index of the first nibble at or after `from` at which the keys differ, or the length of the shorter key.
  */
 function sharedUntil(one: Uint8Array, other: Uint8Array, from: number): number {
   const end = 2 * Math.min(one.length, other.length);
@@ -242,7 +242,7 @@ function extend<V>(key: Uint8Array, from: number, to: number, child: Branch<V>):
   return from === to ? child : new Extension(key, from, to, child);
 }
 
-/** Prepends the nibbles of `key` from `from` to `to` to a node. */
+/** Prepends nibbles `from` to `to` of `key` to a node. */
 function prepend<V>(node: TrieNode<V>, key: Uint8Array, from: number, to: number): TrieNode<V> {
   if (node.kind === 2) return new Extension(key, from, to, node);
   return node.kind === 0 ? new Leaf(node.key, from, node.value) : new Extension(node.key, from, node.to, node.child);

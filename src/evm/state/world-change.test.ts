@@ -24,7 +24,7 @@ describe("world changes", () => {
     keccak = (await sharedCrypto()).keccak;
   });
 
-  /** Returns a world with random changes of some accounts. */
+  /** Returns a world with random changes to some accounts. */
   function changed(world: World, random: (below: number) => number): World {
     const state = new WorldState(keccak);
     state.open(world);

@@ -1,7 +1,7 @@
 import { deleteValue, differences, getValue, putValue } from "./trie.ts";
 import { type AccountRecord, NO_ACCOUNT, type World } from "./world.ts";
 
-/** One change between two worlds. Slots belong to the account that precedes them. Keys are hashes. */
+/** A single change between two worlds. Slots belong to the preceding account. Keys are hashes. */
 export type WorldChange =
   | readonly [kind: "account", key: Uint8Array, fields: ChangedAccount]
   | readonly [kind: "slot", key: Uint8Array, value: Uint8Array | undefined]
@@ -14,7 +14,7 @@ interface ChangedAccount {
   readonly code?: Pick<AccountRecord, "code" | "codeHash">;
 }
 
-/** Yields the changes that turn one world into another. They are structured-cloneable. */
+/** Yields the changes that turn one world into another. The changes are structured-cloneable. */
 export function* worldChanges(before: World, after: World): Generator<WorldChange> {
   for (const [key, old = NO_ACCOUNT, account] of differences(before, after)) {
     if (account === undefined) {
@@ -28,7 +28,7 @@ export function* worldChanges(before: World, after: World): Generator<WorldChang
   }
 }
 
-/** A copy of another world, updated by its changes. */
+/** A copy of another world, updated by applying the other world's changes. */
 export class FollowingWorld {
   #world: World;
   /** The account whose slots are being changed. */
@@ -57,7 +57,7 @@ export class FollowingWorld {
     this.#open = { key, account: { ...(getValue(this.#world, key) ?? NO_ACCOUNT), nonce, balance, ...code } };
   }
 
-  /** Returns the world with all changes so far. */
+  /** Returns the world with all changes applied so far. */
   seal(): World {
     this.#close();
     return this.#world;

@@ -7,7 +7,7 @@ const HASH_SIZE = 32;
 const FIRST_SIZE = 1024;
 
 /**
- * Encodes a whole world: each distinct code once, then all accounts with their slots. Keys are hashes, so decoding
+ * Encodes an entire world: each distinct code once, then all accounts with their slots. Keys are hashes, so decoding
  * needs no preimages.
  */
 export function encodeWorld(world: World): Uint8Array {
@@ -31,7 +31,9 @@ export function encodeWorld(world: World): Uint8Array {
   return writer.finish();
 }
 
-/** Decodes a world. Throws if the bytes are truncated or of a different version. The caller checks the state root. */
+/**
+ * Decodes a world. Throws if the bytes are truncated or have a different version. The caller must check the state root.
+ */
 export function decodeWorld(bytes: Uint8Array, keccak: Keccak): World {
   const reader = new Reader(bytes);
   const version = reader.byte();

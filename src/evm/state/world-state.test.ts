@@ -18,7 +18,7 @@ describe("world state", () => {
     state = new WorldState(crypto.keccak);
   });
 
-  /** The same changes on both state managers. */
+  /** Applies the same changes to either state manager. */
   async function applyScenario(manager: WorldState | MerkleStateManager): Promise<void> {
     for (let index = 0; index < 20; index++) {
       await manager.putAccount(address(index), new Account(BigInt(index), 10n ** 18n * BigInt(index)));

@@ -13,8 +13,8 @@ import {
 } from "./world.ts";
 
 /**
- * State manager of an EVM on a world. Records all changes since the world was opened, with an undo log for checkpoints.
- * Slots are 32 bytes long; their values have no leading zeros.
+ * State manager that runs an EVM on a world. Records all changes since the world was opened, with an undo log for
+ * checkpoints. Slots are 32 bytes long; their values have no leading zeros.
  */
 export class WorldState implements StateManagerInterface {
   readonly reader: WorldReader;
@@ -42,8 +42,8 @@ export class WorldState implements StateManagerInterface {
   }
 
   /**
-   * Values of slots at the start of a transaction. The EVM reads a slot before its first write. It clears this cache
-   * after each transaction, but not after system calls; `open` and `clearOriginals` do that.
+   * Slot values at the start of a transaction. The EVM reads a slot before its first write. It clears this cache after
+   * each transaction but not after system calls, so `open` and `clearOriginals` clear it as well.
    */
   readonly originalStorageCache = {
     get: async (address: Address, slot: Uint8Array): Promise<Uint8Array> => this.originalStorageAt(address, slot),
@@ -59,7 +59,7 @@ export class WorldState implements StateManagerInterface {
     return this.#checkpoints.length;
   }
 
-  /** Switches to another world and drops all changes. */
+  /** Switches to another world, dropping all changes. */
   open(world: World): void {
     this.#world = world;
     if (this.#accounts.size > 0) this.#accounts = new Map();
@@ -73,7 +73,7 @@ export class WorldState implements StateManagerInterface {
 
   /**
    * Allows the next transaction to come from an account with code, which EIP-3607 forbids. Hides the code from the
-   * first read, which is the EVM's sender check.
+   * account's first read, which is the EVM's sender check.
    */
   allowSenderWithCode(address: Uint8Array): void {
     this.#senderWithCode = keyOf(address);
@@ -86,7 +86,7 @@ export class WorldState implements StateManagerInterface {
     this.#hidesCode = false;
   }
 
-  /** Returns the world with all changes, and continues from it. */
+  /** Returns the world with all changes applied, and continues from that world. */
   seal(): World {
     for (const [key, slots] of this.#slots) {
       const account = this.#account(key);
@@ -151,7 +151,7 @@ export class WorldState implements StateManagerInterface {
     this.#undo.push(() => (previous === undefined ? changed.delete(slotKey) : changed.set(slotKey, previous)));
   }
 
-  /** Adds to the balance. Deletes the account if it is empty afterwards (EIP-161). */
+  /** Adds to an account's balance. Deletes the account if it is still empty (EIP-161). */
   credit(address: Uint8Array, wei: bigint): void {
     const key = keyOf(address);
     const account = this.#account(key);
@@ -168,7 +168,7 @@ export class WorldState implements StateManagerInterface {
     this.#set(keyOf(address), { ...NO_ACCOUNT, ...fields, code, codeHash });
   }
 
-  /** Replaces parts of an account and keeps its storage. Deletes the account if it becomes empty. */
+  /** Replaces parts of an account while keeping its storage. Deletes the account if it becomes empty. */
   updateAccount(address: Uint8Array, fields: Partial<Omit<AccountRecord, "storage" | "codeHash">>): void {
     const key = keyOf(address);
     const updated = { ...(this.#account(key) ?? NO_ACCOUNT), ...fields };
@@ -267,7 +267,7 @@ export class WorldState implements StateManagerInterface {
     this.revertTo(this.#checkpoints.length - 1);
   }
 
-  /** Reverts the newest checkpoints until only the given number is open. */
+  /** Reverts the newest checkpoints until only the given number are open. */
   revertTo(openCheckpoints: number): void {
     const [length = this.#undo.length] = this.#checkpoints.splice(Math.max(openCheckpoints, 0));
     while (this.#undo.length > length) this.#undo.pop()!();
@@ -305,7 +305,7 @@ export class WorldState implements StateManagerInterface {
     return code;
   }
 
-  /** Sets an account. Caps the balance at 2^256 - 1, which only overridden balances can exceed. */
+  /** Sets an account. Caps the balance at 2^256 - 1, which can only be exceeded if a balance was overridden. */
   #set(key: string, changed: AccountRecord | null): void {
     const account = changed && changed.balance > MAX_BALANCE ? { ...changed, balance: MAX_BALANCE } : changed;
     if (this.#checkpoints.length > 0) {

@@ -1,7 +1,7 @@
 import { encodeBytes, encodeList, encodeNumber } from "../rlp.ts";
 import { getValue, type Keccak, proofOf, rootHash, type TrieCodec, type TrieNode } from "./trie.ts";
 
-/** State of one account. Immutable. */
+/** Immutable state of an account. */
 export interface AccountRecord {
   readonly nonce: bigint;
   readonly balance: bigint;
@@ -13,7 +13,7 @@ export interface AccountRecord {
 /** Values without leading zeros, by slot hash. Zero slots are absent. */
 export type Storage = TrieNode<Uint8Array> | undefined;
 
-/** State of all accounts after a block, by address hash. Retained while referenced. */
+/** State of all accounts after a block, by address hash. Kept in memory as long as it is referenced. */
 export type World = TrieNode<AccountRecord> | undefined;
 
 export const MAX_BALANCE: bigint = 2n ** 256n - 1n;
@@ -71,7 +71,7 @@ export class WorldReader {
     return getValue(world, this.#keccak(address));
   }
 
-  /** Returns the value without leading zeros. */
+  /** Returns a slot's value without leading zeros. */
   slot(storage: Storage, slot: Uint8Array): Uint8Array {
     return getValue(storage, this.#keccak(slot)) ?? NO_CODE;
   }

@@ -1,16 +1,16 @@
 import type { BuiltPayload, PayloadRequest } from "../../execution/engine.ts";
 import { isSameRequest } from "../../execution/payload-request.ts";
 
-/** A payload built ahead, with the pool revision at that time. */
+/** A payload built ahead of time, with the pool revision it is based on. */
 export interface AheadPayload {
   built: BuiltPayload;
   revision: number;
 }
 
-/** Payload of the next slot, which the thread builds while the chain imports the preceding block. */
+/** Payload for the next slot, which the thread builds while the chain imports the preceding block. */
 export class AheadBuild {
   #begun: { request: PayloadRequest; building: Promise<AheadPayload | null> } | undefined;
-  /** Shared memory in which the thread counts changes of the pool. */
+  /** Shared memory in which the thread counts changes to the pool. */
   #revision: Int32Array | undefined;
 
   /** Connects to a new thread. */
@@ -23,7 +23,7 @@ export class AheadBuild {
     this.#begun = { request, building: building.catch(() => null) };
   }
 
-  /** Drops the payload after the chain was reverted or replaced. */
+  /** Drops the payload after the chain has been reverted or replaced. */
   drop(): void {
     this.#begun = undefined;
   }

@@ -24,7 +24,7 @@ export class EngineService {
     return this.#engine.forkchoiceUpdated(...args);
   }
 
-  /** Sets the head and builds a payload on it. Returns no payload if the head is unknown. */
+  /** Sets the head and builds a payload on top of it. Returns no payload if the head is unknown. */
   async buildPayload(
     ...args: Required<Parameters<EvmEngine["forkchoiceUpdated"]>>
   ): Promise<{ verdict: PayloadVerdict; built: BuiltPayload | null }> {
@@ -32,7 +32,7 @@ export class EngineService {
     return { verdict, built: payloadId === null ? null : await this.#engine.getPayload(args[0], payloadId) };
   }
 
-  /** Builds a payload on a block that is about to become the head. Returns null unless the pool is empty. */
+  /** Builds a payload on top of a block that is about to become the head. Returns null if the pool is not empty. */
   async buildAhead(request: PayloadRequest): Promise<AheadPayload | null> {
     const revision = Atomics.load(this.#engine.revision, 0);
     const built = await this.#engine.buildEmpty(request);

@@ -7,7 +7,7 @@ import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { PoolError } from "../pool/pool-error.ts";
 import { ThreadStoppedError } from "./thread-stopped.ts";
 
-/** Errors that keep their class between the EVM threads and the node. */
+/** Errors that keep their class when passed between the EVM threads and the node. */
 export const EVM_ERRORS = new ErrorRegistry([
   EthError,
   ExecutionNeededError,

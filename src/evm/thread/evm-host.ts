@@ -14,7 +14,7 @@ import { EngineService } from "./engine-service.ts";
 import { EVM_ERRORS } from "./errors.ts";
 import { type EvmChainOptions, openChain } from "./open-chain.ts";
 
-/** Services of the thread. Their arguments and results are structured-cloneable. */
+/** Services exposed by the thread. Arguments and results are structured-cloneable. */
 export type HostServices = ReturnType<typeof createServices>;
 
 function createServices(engine: EvmEngine, estimateGas: GasEstimator) {
@@ -26,7 +26,7 @@ function createServices(engine: EvmEngine, estimateGas: GasEstimator) {
   };
 }
 
-/** Runs the EVM of a chain at one end of a channel. The database, the blocks and the log are at the other end. */
+/** Runs a chain's EVM at one end of a channel. The database, the blocks and the log are at the other end. */
 export class EvmHost {
   readonly #channel: Channel;
   readonly #crypto = createEvmCrypto();
@@ -47,7 +47,7 @@ export class EvmHost {
     return this.#engine;
   }
 
-  /** Creates the engine of a chain at block 0. Returns its change counter. */
+  /** Creates a chain's engine at block 0. Returns the engine's change counter. */
   async open(options: EvmChainOptions): Promise<Int32Array> {
     const send = (record: LogMessage) => this.#channel.notify("log", record);
     const logger = createThreadLogger({ send }, "execution");
@@ -72,7 +72,7 @@ export class EvmHost {
     this.engine.connect(services, readRevision);
   }
 
-  /** Sends the results of a subscription to the other end. */
+  /** Sends a subscription's results to the other end. */
   #subscribe(id: number, subscription: EthSubscription): void {
     const end = this.#services.eth!.subscribe(
       subscription,
@@ -98,7 +98,9 @@ export class EvmHost {
     return delivered;
   }
 
-  /** Keeps a replica in another thread up to date through a port. Returns the change counter for the replica. */
+  /**
+   * Keeps a replica in another thread up to date through a port. Returns the change counter to be read by the replica.
+   */
   #serveReplica(port: MessagePort): Int32Array {
     const feed = new BlockFeed(this.engine);
     new Channel(port, { handle: (method, args) => callService(feed, method, args), errors: EVM_ERRORS });

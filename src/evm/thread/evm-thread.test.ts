@@ -9,7 +9,7 @@ import { ThreadStoppedError } from "./thread-stopped.ts";
 
 /** JUMPDEST, PUSH1 0, JUMP. */
 const ENDLESS_LOOP = bytesOf("5b600056");
-/** Emits a log without topics, and deploys nothing. */
+/** Emits a log without topics and deploys no code. */
 const LOGGING_CODE = bytesOf("60006000a000");
 
 it("builds and verifies in its thread, and rejects transactions with the errors of the pool", async () => {
@@ -46,7 +46,7 @@ it("returns a payload that was built ahead, unless something has changed since",
   await thread.addTransaction(sent);
   expect((await build(4)).transactions.map((raw) => Buffer.from(raw))).toEqual([Buffer.from(sent)]);
 
-  // The pool is not empty when the payload is begun.
+  // The pool is not empty when building starts.
   await build(5);
   await thread.addTransaction(transfer());
   thread.buildAhead(requestOf(6));
@@ -79,14 +79,14 @@ it("restarts a thread that stops, with the head and the pool, and repeats the ca
   const id = await begin(2);
   const dying = kill();
   const [, payload] = await Promise.all([dying, accept(2, id)]);
-  // The payload has the transaction that was pooled before.
+  // The payload contains the transaction pooled before the restart.
   expect([payload.blockNumber, payload.transactions.length]).toEqual([2, 1]);
   expect(workers).toHaveLength(2);
   expect(logger.records.map(({ message }) => message)).toEqual(["EVM thread stopped, restarting"]);
   // Snapshots are lost with the thread.
   expect(await thread.revert(1)).toBe(false);
 
-  // Stopped again while it executes the blocks up to the head.
+  // Stop the thread again while it executes the blocks up to the head.
   const { promise: isReading, resolve: started } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   Object.assign(reading, { started, gate });
@@ -130,7 +130,7 @@ it("continues subscriptions and filters when its thread is restarted", async () 
   const hashes = [follow(await build(2))];
   sent.push(await send());
   const id = await begin(3);
-  // The thread stops before it is told about the block that it has built.
+  // The thread stops before it is notified of the block it has built.
   const dying = kill();
   hashes.push(follow(await accept(3, id)));
   await dying;

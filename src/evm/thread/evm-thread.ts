@@ -48,9 +48,9 @@ const MAX_VALID = 64;
 const VALID: PayloadVerdict = { status: "valid" };
 const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
 
-/** The node that uses the EVM. */
+/** The node, as seen by the EVM. */
 export interface EvmNode extends Required<EvmServices> {
-  /** Counter in shared memory of changes that reads see, which any thread may increase. */
+  /** Counter of changes visible to reads, in shared memory. Any thread may increase it. */
   readRevision: Int32Array;
   /** Returns the hash of the execution block at the head of the chain, or null if there is none. */
   headBlockHash(): RootHex | null;
@@ -64,24 +64,24 @@ interface EvmThreadOptions {
   reads: ReadThread;
 }
 
-/** A subscription of the main thread. It survives restarts of the EVM thread. */
+/** A subscription made by the main thread, which survives restarts of the EVM thread. */
 interface Subscription {
   subscription: EthSubscription;
   deliver(results: readonly unknown[]): void;
   onOverload: (() => void) | undefined;
 }
 
-/** A built payload with its inputs. */
+/** A payload with the inputs it was built from. */
 interface Build {
   args: [fork: ForkPostBellatrix, state: ForkchoiceState, request: PayloadRequest];
   built: BuiltPayload;
-  /** Number of chain reverts before the build. */
+  /** Number of chain reverts that preceded the build. */
   reverts: number;
 }
 
 /**
  * Execution engine that runs the EVM in a worker thread; only that thread loads the EVM libraries. If the thread stops,
- * it is restarted and synced to the head, and the chain's calls are repeated.
+ * it is restarted and synced to the head, and pending calls from the chain are repeated.
  */
 export class EvmThread implements ExecutionEngine {
   readonly state = "synced";
@@ -100,7 +100,7 @@ export class EvmThread implements ExecutionEngine {
       this.#worker.call("eth.setTags", [tags]).then(onSet, () => {});
     },
     delivered: async () => {
-      // Messages of the thread arrive in order.
+      // Messages from the thread arrive in order.
       await this.#worker.call("eth.delivered", [], { isRepeated: true });
     },
     call: async (name, args, signal) => {
@@ -140,7 +140,7 @@ export class EvmThread implements ExecutionEngine {
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
   #tags: ChainTags | undefined;
-  /** The tags that replicas see, those of block 0 at first. */
+  /** The tags seen by replicas. Initially all tags refer to block 0. */
   readonly #sharedTags = new SharedTags();
   #onConnection: ((connection: ReadConnection) => void) | undefined;
   /** Tags at the last delivery of events to subscriptions. */
@@ -175,19 +175,19 @@ export class EvmThread implements ExecutionEngine {
     return this.#genesis;
   }
 
-  /** Connects the EVM to its node and syncs it to the head. Calls made before that wait. */
+  /** Connects the EVM to its node and syncs it to the head. Calls made earlier wait for this. */
   connect(node: EvmNode): Promise<void> {
     this.#node = node;
     return this.#worker.begin();
   }
 
-  /** Stops using the current chain until `restore`, while the database is switched to another one. */
+  /** Stops using the current chain until `restore`, while switching to another database. */
   detach(): Promise<void> {
     this.#beginHistory();
     return this.#engine("detach", [], { isRepeated: true });
   }
 
-  /** Rebuilds the head and the pool from the database, after a start or after switching to another chain. */
+  /** Rebuilds the head and the pool from the database, after start-up or a switch to another chain. */
   async restore(): Promise<void> {
     const head = this.#node?.headBlockHash() ?? null;
     if (head === null) return;
@@ -195,12 +195,15 @@ export class EvmThread implements ExecutionEngine {
     if (this.#tags) this.eth.setTags(this.#tags);
   }
 
-  /** Returns a service of the thread. Pending calls fail with a `ThreadStoppedError` if the thread stops. */
+  /** Returns a service exposed by the thread. Pending calls fail with a `ThreadStoppedError` if the thread stops. */
   service<Name extends keyof HostServices>(name: Name): Remote<HostServices[Name]> {
     return remoteService((method, args) => this.#worker.call(`${name}.${method}`, args));
   }
 
-  /** Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if it is rejected. */
+  /**
+   * Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if the transaction is
+   * rejected.
+   */
   addTransaction(sent: Uint8Array): Promise<Uint8Array> {
     return this.#engine("addTransaction", [sent]);
   }
@@ -215,8 +218,8 @@ export class EvmThread implements ExecutionEngine {
   }
 
   /**
-   * Reverts to a snapshot. Returns false if the thread was restarted since the snapshot; the caller must then use
-   * `restore`.
+   * Reverts to a snapshot. Returns false if the thread has restarted since the snapshot, in which case the caller must
+   * use `restore`.
    */
   revert(snapshot: number): Promise<boolean> {
     this.#beginHistory();
@@ -239,7 +242,8 @@ export class EvmThread implements ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
     if (this.#own.has(payload)) return VALID;
-    // Before the engine is connected, the chain replays stored blocks. The EVM restores them from its database later.
+    // Before the engine is connected, the chain replays stored blocks. The EVM later restores these blocks from its
+    // database.
     if (this.#node === undefined) return OPTIMISTIC;
     const verdict = await this.#engine("notifyNewPayload", [fork, payload, context], { isRepeated: true });
     if (verdict.status === "valid") addTo(this.#valid, toRootHex(payload.blockHash));
@@ -247,8 +251,8 @@ export class EvmThread implements ExecutionEngine {
   }
 
   /**
-   * Starts building a payload immediately. Does not wait for a head that is known to be valid, since later calls see
-   * it.
+   * Starts building a payload immediately. Does not wait for the thread if the head is known to be valid, since later
+   * calls will see that head.
    */
   async forkchoiceUpdated(
     fork: ForkPostBellatrix,
@@ -305,7 +309,7 @@ export class EvmThread implements ExecutionEngine {
     return isGenesis ? "terminal" : "not-terminal";
   }
 
-  /** Ends the thread after everything is stored. Must be called after the chain is closed. */
+  /** Ends the thread once everything has been stored. Must be called after the chain has been closed. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -344,12 +348,14 @@ export class EvmThread implements ExecutionEngine {
     this.#readable = undefined;
   }
 
-  /** Calls the listener with each connection to a replica of the engine, through which other threads can read it. */
+  /**
+   * Calls the listener with each connection to a replica of the engine. Other threads can use the connection for reads.
+   */
   onReadConnection(listener: (connection: ReadConnection) => void): void {
     this.#onConnection = listener;
   }
 
-  /** Invalidates all earlier payloads. */
+  /** Invalidates all payloads built so far. */
   #beginHistory(): void {
     this.#reverts++;
     this.#ahead.drop();

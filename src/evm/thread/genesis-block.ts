@@ -4,7 +4,7 @@ import { createGenesis } from "../genesis.ts";
 import { createKeccak256 } from "../keccak.ts";
 import type { EvmChainOptions } from "./open-chain.ts";
 
-/** Creates block 0 of a chain. Returns the fields that the beacon chain's genesis state needs. */
+/** Creates block 0 of a chain. Returns the fields needed by the beacon chain's genesis state. */
 export async function createGenesisBlock({ rules, genesisTime }: EvmChainOptions): Promise<GenesisBlock> {
   const keccak = await createKeccak256();
   const isSince = (fork: ExecutionFork, timestamp: number) =>

@@ -4,7 +4,7 @@ import type { ChainRulesOptions } from "../execution/forks.ts";
 import { ChainRules } from "../execution/rules.ts";
 import { createGenesis } from "../genesis.ts";
 
-/** Parameters of a chain with the EVM. */
+/** Parameters of a chain that uses the EVM. */
 export interface EvmChainOptions {
   rules: ChainRulesOptions;
   /** Unix seconds. */

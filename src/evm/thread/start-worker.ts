@@ -3,7 +3,7 @@ import { startThread } from "../../threads/thread.ts";
 
 let preloaded: Worker | undefined;
 
-/** Starts the next thread early: it loads the EVM while this thread loads the node. */
+/** Starts the next thread early, so that it loads the EVM while this thread loads the node. */
 export function preloadEvm(): void {
   if (preloaded !== undefined) return;
   const worker = startThread("./worker", import.meta.url);

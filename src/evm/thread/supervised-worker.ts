@@ -23,16 +23,16 @@ export class SupervisedWorker {
   readonly #parts: SupervisedWorkerParts;
   readonly #failure = Promise.withResolvers<Error>();
   #thread: Thread;
-  /** Resolves to the channel of a ready thread. */
+  /** Resolves to the channel of the current thread once it is ready. */
   #ready = Promise.withResolvers<Channel>();
-  /** Times of recent deaths, in milliseconds. */
+  /** Times at which the thread recently died, in milliseconds. */
   #deaths: number[] = [];
   #restarts = 0;
   #isBegun = false;
   #isReady = false;
   #isStopped = false;
 
-  /** Starts the thread, which loads its modules in the background. Calls wait until `begin`. */
+  /** Starts the thread, which loads its modules in the background. Calls wait for `begin`. */
   constructor(parts: SupervisedWorkerParts) {
     this.#parts = parts;
     this.#ready.promise.catch(() => {});
@@ -61,12 +61,12 @@ export class SupervisedWorker {
     return this.#isReady;
   }
 
-  /** Number of threads that stopped. */
+  /** Number of threads that have stopped. */
   get restarts(): number {
     return this.#restarts;
   }
 
-  /** Calls a method of the thread. If the thread stops, a repeatable call is sent again to the next one. */
+  /** Calls a method of the thread. If the thread stops, a repeatable call is sent again to the next thread. */
   async call(method: string, args: readonly unknown[], { isRepeated = false } = {}): Promise<unknown> {
     for (;;) {
       const channel = await this.#ready.promise.catch((error: Error) => {
@@ -120,7 +120,7 @@ export class SupervisedWorker {
       this.#isReady = true;
       this.#ready.resolve(thread.channel);
     } catch (error) {
-      // No thread can execute that block. After any other error, the thread is replaced.
+      // No thread could execute that block. After any other error, the thread is replaced.
       if (error instanceof UnexecutableBlockError && thread === this.#thread) this.#fail(error);
       else this.#onDeath(thread, error);
     }
@@ -131,7 +131,7 @@ export class SupervisedWorker {
     this.#failure.resolve(failure);
   }
 
-  /** Ends the thread and all calls. */
+  /** Ends the thread and fails all calls. */
   async #end(error: Error): Promise<void> {
     this.#isStopped = true;
     this.#isReady = false;
@@ -140,5 +140,5 @@ export class SupervisedWorker {
   }
 }
 
-/** Callers expect an unavailable engine. The cause is only for the operator. */
+/** Callers only need to know that the engine is unavailable. The cause is meant for the operator. */
 const unavailable = (cause: UnexecutableBlockError) => new EngineUnavailableError(cause.message, { cause });

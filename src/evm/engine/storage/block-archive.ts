@@ -14,22 +14,22 @@ export interface ReceiptedBlock extends Block {
   receipts: readonly Receipt[];
 }
 
-/** The part of a block that its logs are encoded from. */
+/** The parts of a block needed to encode its logs. */
 export interface LoggedBlock extends Pick<Block, "hash" | "header"> {
   transactions: readonly Pick<Transaction, "hash">[];
   receipts: readonly Pick<Receipt, "logs">[];
 }
 
-/** The part of a stored block that an index of logs needs. */
+/** The parts of a stored block needed to index its logs. */
 export interface BloomedBlock {
   number: number;
   parentHash: Uint8Array;
   logsBloom: Uint8Array;
-  /** Encoded header, whose hash is that of the block. */
+  /** Encoded header. Its hash is the block hash. */
   header: Uint8Array;
 }
 
-/** A finalized block as stored. */
+/** A finalized block as it is stored. */
 export interface ArchivedBlock {
   number: number;
   hash: RootHex;
@@ -43,7 +43,7 @@ export interface ArchiveStore {
   lastArchived(): Promise<number>;
   archiveBlocks(blocks: readonly ArchivedBlock[]): Promise<void>;
   readArchived(number: number): Promise<Uint8Array | null>;
-  /** Reads the existing blocks of a range at one point in time, in ascending order. */
+  /** Reads the existing blocks in a range from a single snapshot, in ascending order. */
   readArchivedRange(from: number, to: number): Promise<[number: number, bytes: Uint8Array][]>;
   hasArchived(hash: RootHex): Promise<boolean>;
   /** Reads the block with this hash, or the block that includes the transaction with this hash. */
@@ -51,7 +51,7 @@ export interface ArchiveStore {
 }
 
 const ADDRESS_SIZE = 20;
-/** Position of the bloom in a header. */
+/** Position of the bloom field in a header. */
 const BLOOM_FIELD = 6;
 
 /** Archive of finalized blocks with their receipts. */
@@ -85,7 +85,7 @@ export class BlockArchive {
     return bytes === null ? undefined : decodeReceipted(bytes, this.#rules);
   }
 
-  /** Reads the existing blocks of a range, in ascending order. Returns functions that decode them. */
+  /** Reads the existing blocks in a range, in ascending order. Returns a decoding function for each block. */
   async openRange(from: number, to: number): Promise<(() => ReceiptedBlock)[]> {
     const stored = await this.#store.readArchivedRange(from, to);
     return stored.map(
@@ -95,13 +95,13 @@ export class BlockArchive {
     );
   }
 
-  /** Reads a block. Returns a function that decodes the part that its logs are encoded from. */
+  /** Reads a block. Returns a function that decodes the parts needed to encode its logs. */
   async openLogged(number: number): Promise<(() => LoggedBlock) | undefined> {
     const bytes = await this.#store.readArchived(number);
     return bytes === null ? undefined : () => decodeLogged(bytes, this.#rules.crypto.keccak);
   }
 
-  /** Reads the blooms of the existing blocks of a range, in ascending order. */
+  /** Reads the blooms of the existing blocks in a range, in ascending order. */
   async blooms(from: number, to: number): Promise<BloomedBlock[]> {
     const stored = await this.#store.readArchivedRange(from, to);
     return stored.map(([number, bytes]) => readBloom(number, bytes));
@@ -132,7 +132,7 @@ function archivedOf(block: ExecutedBlock): ArchivedBlock {
   };
 }
 
-/** Encodes a block with its receipts, and with its senders, which are expensive to recover. */
+/** Encodes a block with its receipts and its senders. Senders are expensive to recover. */
 export function encodeReceipted(block: ReceiptedBlock): Uint8Array {
   return encodeList([
     encodeBytes(encodeBlock(block)),
@@ -158,7 +158,7 @@ function readBloom(number: number, bytes: Uint8Array): BloomedBlock {
   };
 }
 
-/** Decodes only the part of a stored block that its logs are encoded from. */
+/** Decodes only the parts of a stored block needed to encode its logs. */
 function decodeLogged(bytes: Uint8Array, keccak: Keccak): LoggedBlock {
   const [block, receipts] = asList(decode(bytes)).map(asBytes);
   const [headerItem, transactions] = asList(decode(block!));

@@ -3,12 +3,12 @@ import { toHex } from "../../execution/payload.ts";
 import type { BloomedBlock } from "./block-archive.ts";
 import { BloomIndex } from "./bloom-index.ts";
 
-/** "Hash" of a header: the header itself. */
+/** Fake hash function: the "hash" of a header is the header itself. */
 const keccak = (bytes: Uint8Array): Uint8Array => bytes;
 const hashOf = (number: number, branch: number): Uint8Array => Uint8Array.of(branch, number >> 8, number);
 const hexOf = (number: number, branch = 0): string => toHex(hashOf(number, branch));
 
-/** An archive in which every tenth block has logs, with the ranges that were read. */
+/** Opens an archive in which every tenth block has logs, and records the ranges read from it. */
 function openArchive(length: number) {
   const branches = Array.from({ length: length + 1 }, () => 0);
   const missing = new Set<number>();
@@ -32,14 +32,14 @@ function openArchive(length: number) {
     },
   };
   const index = new BloomIndex(archive, keccak);
-  /** Returns the hashes that were found, the ranges that were read for them, and the number of look-ups. */
+  /** Returns the hashes found, the ranges read to find them, and the number of look-ups. */
   const search = async (from: number, to: number) => {
     read.length = 0;
     lookUps = 0;
     const found = (await Array.fromAsync(index.search(from, to))).flat();
     return { found: found.map(({ hash }) => hash), read: [...read], lookUps };
   };
-  /** Replaces the blocks from a number on by those of another branch. */
+  /** Replaces all blocks from the given number onwards with blocks from another branch. */
   const replace = (from: number, branch: number) => branches.fill(branch, from);
   return { search, replace, missing, branches };
 }

@@ -11,7 +11,7 @@ export interface BlockWithLogs {
   logsBloom: Uint8Array;
 }
 
-/** Consecutive blocks, linked by hash. Only those with logs are listed. */
+/** Consecutive blocks, linked by hash. Only blocks with logs are listed. */
 interface Section {
   parentHash: string;
   lastHash: string;
@@ -28,9 +28,9 @@ const SECTION_BYTES = 500;
 const BLOCK_BYTES = 700;
 
 /**
- * Blooms of archived blocks by section, read when a search needs them. A revert can replace archived blocks. So before a
- * section is used again, its last block has to be archived still, or be the parent of a section that is. That proves
- * all its blocks, since hashes commit to ancestors.
+ * Blooms of archived blocks, grouped into sections that are read on first use. A revert can replace archived blocks, so
+ * a cached section is reused only if its last block is still archived or is the parent of a section known to be
+ * archived. Hashes commit to ancestors, so this check covers the whole section.
  */
 export class BloomIndex {
   readonly #archive: Archive;
@@ -43,7 +43,7 @@ export class BloomIndex {
     this.#sections = new ByteLru({ bytes: maxBytes });
   }
 
-  /** Yields the existing blocks with logs in a range, section by section. */
+  /** Yields the blocks with logs in a range, section by section. */
   async *search(from: number, to: number): AsyncGenerator<BlockWithLogs[]> {
     const [first, last] = [sectionOf(from), sectionOf(to)];
     await this.#dropReverted(first, last);
@@ -55,7 +55,7 @@ export class BloomIndex {
     }
   }
 
-  /** Drops the cached sections that are no longer archived. */
+  /** Drops cached sections that are no longer archived. */
   async #dropReverted(first: number, last: number): Promise<void> {
     let next: Section | undefined;
     for (let section = last; section >= first; section--) {
@@ -66,14 +66,14 @@ export class BloomIndex {
     }
   }
 
-  /** Reads a section, and caches it unless a block before its last one is missing. */
+  /** Reads a section, and caches it unless there is a gap before its last block. */
   async #read(section: number): Promise<readonly BlockWithLogs[]> {
     const start = endOf(section - 1) + 1;
     const blocks = await this.#archive.blooms(start, endOf(section));
     const hashOf = ({ header }: BloomedBlock) => toHex(this.#keccak(header));
     const withLogs = blocks
       .filter(({ logsBloom }) => !isEmptyBloom(logsBloom))
-      // A copy, since a view would keep the whole block in memory.
+      // Copied, because a view would keep the whole block in memory.
       .map((block) => ({ number: block.number, hash: hashOf(block), logsBloom: block.logsBloom.slice() }));
     const [oldest, newest] = [blocks[0], blocks.at(-1)];
     if (oldest && newest && oldest.number === start && newest.number === start + blocks.length - 1) {

@@ -22,7 +22,7 @@ interface FinalizedStoreParts {
   logger: Logger;
 }
 
-/** Number of blocks per write while a gap in the archive is filled. */
+/** Number of blocks per write while filling a gap in the archive. */
 const BLOCKS_PER_WRITE = 128;
 
 /** Stores finalized blocks and, at intervals, a finalized state. Prunes the pool's journal. */
@@ -32,7 +32,7 @@ export class FinalizedStore {
   #journal: PoolJournal | undefined;
   #finalized: ExecutedBlock;
   #writing: Promise<void> = Promise.resolve();
-  /** Number of pool discards already deleted from the journal. */
+  /** Number of transactions discarded by the pool that have already been deleted from the journal. */
   #discards = 0;
 
   constructor(parts: FinalizedStoreParts) {
@@ -40,7 +40,7 @@ export class FinalizedStore {
     this.#finalized = parts.blocks.genesis;
   }
 
-  /** Connects to the database. Before that, nothing is stored. */
+  /** Connects to the database. Until then, nothing is stored. */
   connect(store: EvmStore): void {
     const { rules, pool } = this.#parts;
     this.#archive = new BlockArchive(store, rules);
@@ -67,8 +67,8 @@ export class FinalizedStore {
   }
 
   /**
-   * Deletes transactions from the journal that the pool has discarded since the last call, so that a restart does not
-   * restore them.
+   * Deletes the transactions that the pool has discarded since the last call from the journal, so that a restart does
+   * not restore them.
    */
   async pruneDiscarded(): Promise<void> {
     const { discards } = this.#parts.pool;
@@ -77,7 +77,7 @@ export class FinalizedStore {
     await this.#journal?.prune(this.#transactionsAfter(this.#finalized.header.number));
   }
 
-  /** Marks a block as finalized, if it is known. */
+  /** Marks a block as finalized if the block is known. */
   finalize(blockHash: RootHex): void {
     const { blocks } = this.#parts;
     const finalized = blocks.get(blockHash);
@@ -88,14 +88,14 @@ export class FinalizedStore {
     this.writeLater(() => this.#write(finalized, finalBlocks));
   }
 
-  /** Queues a write after all earlier ones. Logs failures. */
+  /** Queues a write behind all pending writes. Logs failures. */
   writeLater(write: () => Promise<void>): void {
     this.#writing = this.#writing
       .then(write)
       .catch((error: unknown) => this.#parts.logger.warn("Storing the execution state failed", { error }));
   }
 
-  /** Resolves once all writes are done. */
+  /** Resolves once all writes have completed. */
   flush(): Promise<void> {
     return this.#writing;
   }
@@ -124,12 +124,12 @@ export class FinalizedStore {
     await this.#parts.base.advance(finalBlocks);
   }
 
-  /** Returns true if the chain was reverted to before a finalized block. */
+  /** Returns true if the chain was reverted to a point before a finalized block. */
   #isReverted(number: bigint): boolean {
     return number > this.#finalized.header.number;
   }
 
-  /** Archives finalized blocks that are older than those in memory. Re-executes them to obtain their receipts. */
+  /** Archives finalized blocks that are no longer in memory. Re-executes them to obtain their receipts. */
   async #fillGap(archive: BlockArchive, finalBlocks: readonly ExecutedBlock[]): Promise<void> {
     const { replay, logger } = this.#parts;
     const [first, last] = [finalBlocks[0], finalBlocks.at(-1)];

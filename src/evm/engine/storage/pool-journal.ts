@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * Journal of the pool: keeps transactions on disk until a finalized block includes them, so that none is lost in a
- * crash.
+ * Journal of the pool: keeps transactions on disk until a finalized block includes them, so that a crash loses no
+ * transaction.
  */
 export class PoolJournal {
   readonly #store: JournalStore;
@@ -26,7 +26,7 @@ export class PoolJournal {
     this.#pool = pool;
   }
 
-  /** Adds the stored transactions to the pool. Restores only the blobs of included ones. */
+  /** Adds the stored transactions to the pool. Restores only the blobs of included transactions. */
   async load(included: ReadonlySet<RootHex>): Promise<void> {
     this.#entries.clear();
     const refused: number[] = [];
@@ -58,7 +58,7 @@ export class PoolJournal {
     await this.#drop((hash) => dropped.has(hash));
   }
 
-  /** Deletes transactions that are neither pooled nor needed. */
+  /** Deletes transactions that are neither in the pool nor needed. */
   async prune(needed: ReadonlySet<RootHex>): Promise<void> {
     await this.#drop((hash) => this.#pool.get(bytesOf(hash)) === undefined && !needed.has(hash));
   }
@@ -71,7 +71,10 @@ export class PoolJournal {
     };
   }
 
-  /** Adds a stored transaction to the pool, or only its blobs if it is included. Returns its hash. */
+  /**
+   * Adds a stored transaction to the pool, or only its blobs if the transaction is already included. Returns the
+   * transaction hash.
+   */
   async #restore(encoded: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
     try {
       const { transaction } = await this.#pool.add(encoded, "allowed");

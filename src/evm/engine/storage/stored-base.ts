@@ -6,7 +6,7 @@ import type { ExecutedBlocks } from "../executed-blocks.ts";
 import type { EvmStore } from "./evm-store.ts";
 import { decodeBase, encodeBase, hashOfBase } from "./stored-world.ts";
 
-/** Distance between two stored states. A restart re-executes at most about this much. */
+/** Distance between two stored states. Limits how much is re-executed after a restart. */
 export interface BaseInterval {
   blocks: bigint;
   gas: bigint;
@@ -14,27 +14,27 @@ export interface BaseInterval {
 
 interface StoredBaseParts {
   rules: ChainRules;
-  /** The decoded block of the stored state is added here. */
+  /** Receives the decoded block of the stored state. */
   blocks?: Pick<ExecutedBlocks, "add">;
   interval?: BaseInterval;
   logger: Logger;
 }
 
-/** Executing 200 million gas takes one to five seconds. */
+/** Executing transactions worth 200 million gas takes one to five seconds. */
 const DEFAULT_INTERVAL: BaseInterval = { blocks: 1024n, gas: 200_000_000n };
 /**
- * Minimum gas between two stored states, per byte of the state, so that storing takes only a small share of the time.
+ * Minimum gas between two stored states per byte of state, so that storing states takes only a small share of the time.
  */
 const GAS_PER_BYTE = 100n;
 
-/** Stored state of a finalized block, from which later blocks are re-executed after a restart. */
+/** Stored state of a finalized block. After a restart, later blocks are re-executed from this state. */
 export class StoredBase {
   readonly #parts: StoredBaseParts;
   readonly #interval: BaseInterval;
   #store: Pick<EvmStore, "readBase" | "writeBase"> | undefined;
-  /** Number of the stored state's block. */
+  /** Number of the block whose state is stored. */
   #number = 0n;
-  /** Gas of finalized blocks since the stored state. */
+  /** Gas used by finalized blocks since the stored state. */
   #gas = 0n;
   #bytes = 0n;
 
@@ -43,7 +43,7 @@ export class StoredBase {
     this.#interval = parts.interval ?? DEFAULT_INTERVAL;
   }
 
-  /** Connects to the database. Before that, nothing is stored. */
+  /** Connects to the database. Until then, nothing is stored. */
   connect(store: Pick<EvmStore, "readBase" | "writeBase">): void {
     this.#store = store;
   }
@@ -74,7 +74,7 @@ export class StoredBase {
     };
   }
 
-  /** Stores the state of the last of consecutive finalized blocks, if enough was executed since the stored state. */
+  /** Stores the state of the last of the given finalized blocks if it is far enough from the stored state. */
   async advance(finalBlocks: readonly ExecutedBlock[]): Promise<void> {
     const last = finalBlocks.at(-1);
     if (this.#store === undefined || last === undefined) return;

@@ -8,7 +8,8 @@ import { WorldReader } from "../../state/world.ts";
 import { decodeWorld, encodeWorld } from "../../state/world-codec.ts";
 
 /**
- * Encodes a block on which later blocks can be executed: with its receipts, recent block hashes and the whole state.
+ * Encodes everything needed to execute later blocks: the block with its receipts, recent block hashes, and the whole
+ * state.
  */
 export function encodeBase(block: ExecutedBlock): Uint8Array {
   return encodeList([
@@ -20,7 +21,7 @@ export function encodeBase(block: ExecutedBlock): Uint8Array {
   ]);
 }
 
-/** Returns the block hash from the output of `encodeBase`. */
+/** Returns the block hash encoded in the output of `encodeBase`. */
 export function hashOfBase(bytes: Uint8Array): string {
   return toHex(asBytes(asList(decode(bytes))[0]));
 }

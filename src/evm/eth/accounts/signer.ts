@@ -15,15 +15,15 @@ import type { Authorization, TransactionRequest } from "../transaction-request.t
 
 const INVALID_PARAMS = -32602;
 const DEFAULT_TIP = 10n ** 9n;
-/** Addresses below may have precompiles, which have no code. */
+/** Lower addresses may be precompiles, which have no code. */
 const MIN_ADDRESS_WITHOUT_PRECOMPILE = 0x10000n;
 
 type FilledRequest = TransactionRequest & { gas: bigint };
 
-/** Estimates the gas of a transaction in the next block. Throws the error of a failing transaction. */
+/** Estimates the gas used by a transaction in the next block. If the transaction fails, throws its error. */
 export type GasEstimator = (request: TransactionRequest) => Promise<bigint>;
 
-/** Signs with the funded accounts, and fills in transactions of impersonated ones. */
+/** Signs with the funded accounts, and fills in transactions from impersonated accounts. */
 export class AccountSigner {
   readonly #chain: EthChain<EvmEngine>;
   readonly #estimateGas: GasEstimator;
@@ -43,8 +43,9 @@ export class AccountSigner {
   }
 
   /**
-   * Estimates the gas of a transaction that has no gas limit. Throws the error of a failing transaction. Uses the
-   * pending block, because the transaction may depend on others in the pool. A transfer needs no execution.
+   * Estimates the gas used by a transaction that has no gas limit. If the transaction fails, throws its error. Uses the
+   * pending block, because the transaction may depend on other transactions in the pool. Plain transfers are not
+   * executed.
    */
   async withGas(request: TransactionRequest): Promise<FilledRequest> {
     const { gas } = request;
@@ -53,7 +54,10 @@ export class AccountSigner {
     return { ...request, gas: this.#isTransfer(request) ? TRANSFER_GAS : await this.#estimateGas(request) };
   }
 
-  /** True for a transfer that the sender can pay, to an account whose code no pooled transaction can create. */
+  /**
+   * True for a transfer that the sender can afford, to an account without code. False if pooled transactions could
+   * change that.
+   */
   #isTransfer({ from, to, value = 0n, data: input, accessList, authorizationList, ...fees }: TransactionRequest) {
     const { engine, latest } = this.#chain;
     if (to === undefined || (input?.length ?? 0) > 0 || accessList !== undefined || authorizationList !== undefined)
@@ -70,13 +74,13 @@ export class AccountSigner {
     return 2n * this.#chain.engine.nextBaseFee(this.#chain.latest) + tip;
   }
 
-  /** Fills in and signs a transaction. Returns its network encoding. */
+  /** Fills in and signs a transaction. Returns the network encoding. */
   signTransaction(request: FilledRequest): Uint8Array {
     const { privateKey } = this.#accountOf(this.#check(request));
     return this.#create(request, (tx) => tx.sign(privateKey));
   }
 
-  /** Fills in a transaction of an impersonated account and adds a placeholder signature. */
+  /** Fills in a transaction from an impersonated account and adds a placeholder signature. */
   impersonateTransaction(request: FilledRequest): Uint8Array {
     const from = this.#check(request);
     return this.#create(request, (tx) => impersonate(tx, from));

@@ -1,6 +1,6 @@
 import type { Keccak } from "../../state/trie.ts";
 
-/** EIP-712 message of `eth_signTypedData_v4`. */
+/** EIP-712 message for `eth_signTypedData_v4`. */
 export interface TypedData {
   types: Readonly<Record<string, readonly TypedField[]>>;
   primaryType: string;
@@ -44,7 +44,7 @@ class TypedDataEncoder {
     return this.#keccak(Buffer.concat([this.#keccak(Buffer.from(this.#encodeType(type))), ...fields]));
   }
 
-  /** Encodes the type and all types it references, sorted by name. */
+  /** Encodes a type and all types it references, sorted by name. */
   #encodeType(type: string): string {
     const found = new Set<string>();
     const visit = (name: string) => {
@@ -63,7 +63,7 @@ class TypedDataEncoder {
   #encode(type: string, value: unknown, name: string): Uint8Array {
     const array = ARRAY.exec(type);
     if (array) return this.#encodeArray(array[1]!, array[2]!, value, name);
-    // An absent struct is encoded as zero.
+    // A missing struct is encoded as zero.
     if (this.#types[type] !== undefined) return value == null ? new Uint8Array(WORD) : this.hashStruct(type, value);
     if (type === "string") return this.#keccak(Buffer.from(required(value, "string", name)));
     if (type === "bytes") return this.#keccak(bytesFrom(value, name));

@@ -8,7 +8,7 @@ import { NO_ADDRESS } from "./call-transaction.ts";
 /** Each round can only add entries. Few calls need more than two rounds. */
 const MAX_ROUNDS = 16;
 
-/** Returns the access list of a call: accounts and slots that it reads, except warm ones. */
+/** Returns a call's access list: the accounts and slots it reads, except those already warm. */
 export async function createAccessList(state: CallState, request: CallRequest): Promise<Json> {
   const warm = warmAddresses(state, request);
   let accessList: readonly AccessListEntry[] = request.accessList ?? [];

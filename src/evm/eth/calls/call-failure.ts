@@ -2,7 +2,7 @@ import { EVMError } from "@ethereumjs/evm";
 import { EthError } from "../eth-error.ts";
 import { data } from "../json/hex.ts";
 
-/** Failure of an executed call. */
+/** Failure of a call that was executed. */
 export interface CallFailure {
   readonly kind: "reverted" | "outOfGas" | "halted";
   /** geth's error message. */
@@ -12,7 +12,7 @@ export interface CallFailure {
 }
 
 const { errorMessages } = EVMError;
-/** geth's messages, by the messages of `@ethereumjs` that they replace. */
+/** geth's messages, keyed by the `@ethereumjs` messages they replace. */
 const MESSAGES: Readonly<Record<string, string>> = {
   [errorMessages.INVALID_JUMP]: "invalid jump destination",
   [errorMessages.STATIC_STATE_CHANGE]: "write protection",
@@ -44,21 +44,21 @@ const PANIC_REASONS: Readonly<Record<number, string>> = {
   81: "uninitialized function",
 };
 
-/** Converts an EVM exception to a failure. */
+/** Converts an EVM exception into a failure. */
 export function callFailure(exception: string, returnData: Uint8Array): CallFailure {
   if (exception === errorMessages.REVERT) return { kind: "reverted", message: "execution reverted", returnData };
-  // Some messages end with a code position.
+  // Some messages end with a position in the code.
   const [error = ""] = exception.split(" at ");
   const kind = OUT_OF_GAS.has(error) ? "outOfGas" : "halted";
   return { kind, message: MESSAGES[error] ?? error, returnData: new Uint8Array(0) };
 }
 
-/** Converts a failure to the error of the JSON-RPC response. */
+/** Converts a failure into the error for the JSON-RPC response. */
 export function failureError({ kind, message, returnData }: CallFailure): EthError {
   return kind === "reverted" ? EthError.reverted(data(returnData), revertReason(returnData)) : new EthError(message);
 }
 
-/** Decodes the reason of a Solidity `require`, `revert` or panic. Returns undefined for other data. */
+/** Decodes the reason given by a Solidity `require`, `revert` or panic. Returns undefined for other data. */
 export function revertReason(returnData: Uint8Array): string | undefined {
   const bytes = Buffer.from(returnData.buffer, returnData.byteOffset, returnData.length);
   const selector = bytes.toString("hex", 0, SELECTOR_SIZE);

@@ -1,19 +1,19 @@
 import type { Withdrawal } from "../../execution/block.ts";
 import type { TransactionRequest } from "../transaction-request.ts";
 
-/** A call has the fields of a transaction. Its type is derived from them. */
+/** A call has the fields of a transaction. The transaction type is derived from these fields. */
 export type CallRequest = TransactionRequest;
 
 type Slots = readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
 
-/** State override of one account for a call. */
+/** State override for one account in a call. */
 export interface AccountOverride {
   readonly nonce?: bigint;
   readonly balance?: bigint;
   readonly code?: Uint8Array;
-  /** Replaces the whole storage. */
+  /** Replaces the entire storage. */
   readonly state?: Slots;
-  /** Replaces single slots. */
+  /** Replaces individual slots. */
   readonly stateDiff?: Slots;
   /** Moves a precompile to another address. */
   readonly movePrecompileToAddress?: Uint8Array;
@@ -36,7 +36,7 @@ export interface BlockOverrides {
   readonly withdrawals?: readonly Withdrawal[];
 }
 
-/** A block of `eth_simulateV1`. */
+/** A block to simulate with `eth_simulateV1`. */
 export interface SimulatedBlock {
   readonly blockOverrides?: BlockOverrides;
   readonly stateOverrides?: StateOverrides;

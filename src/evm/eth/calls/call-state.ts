@@ -17,10 +17,10 @@ import { overrideAccounts } from "./override-accounts.ts";
 import { plainCallOf, runPlainCall } from "./plain-call.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** geth's default. */
+/** geth's default gas cap. */
 export const GAS_CAP = 50_000_000n;
 
-/** Result of an executed call. */
+/** Result of a call that was executed. */
 export interface CallOutcome {
   readonly returnData: Uint8Array;
   readonly gasUsed: bigint;
@@ -28,7 +28,7 @@ export interface CallOutcome {
   readonly gasRefund: bigint;
   readonly failure: CallFailure | undefined;
   readonly logs: readonly Log[];
-  /** Accounts and slots that the call read, if requested. */
+  /** Accounts and slots read by the call, if requested. */
   readonly accessList: readonly AccessListEntry[];
 }
 
@@ -48,7 +48,7 @@ export class CallState {
   environment: BlockEnvironment;
   blobBaseFee: bigint | undefined;
 
-  /** Runs work on the state after a block, with overrides. Discards the state afterwards. */
+  /** Runs `work` on the state after a block with overrides applied, then discards that state. */
   static async open<T>(chain: ChainRules, context: CallContext, work: (state: CallState) => Promise<T>): Promise<T> {
     const { block, stateOverrides = [], blockOverrides = {}, signal } = context;
     const rules = chain.at(blockOverrides.time ?? block.header.timestamp);

@@ -6,7 +6,7 @@ import type { TransactionRequest } from "../transaction-request.ts";
 import type { CallRequest } from "./call-request.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** Limit of EIP-7825. Does not apply to calls, which get their gas limit after the check. */
+/** EIP-7825 limit. Does not apply to calls, which get their gas limit after the check. */
 export const MAX_TRANSACTION_GAS: bigint = 2n ** 24n;
 
 export const NO_ADDRESS: Uint8Array = new Uint8Array(20);
@@ -16,7 +16,7 @@ interface CallDefaults {
   nonce: bigint;
 }
 
-/** Creates the unsigned transaction of a call. Throws an `EthError` if its fields are mutually exclusive. */
+/** Creates the unsigned transaction for a call. Throws an `EthError` if its fields are mutually exclusive. */
 export function callTransaction(
   request: CallRequest,
   { gas, nonce }: CallDefaults,

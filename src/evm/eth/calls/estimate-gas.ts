@@ -4,15 +4,15 @@ import type { CallRequest } from "./call-request.ts";
 import { type CallOutcome, type CallState, GAS_CAP } from "./call-state.ts";
 import { lower, MAX_TRANSACTION_GAS, NO_ADDRESS } from "./call-transaction.ts";
 
-/** Gas of a transaction without data to an account without code. */
+/** Gas used by a transaction that sends no data to an account without code. */
 export const TRANSFER_GAS = 21_000n;
 /** Additional gas for a called contract that receives ETH. */
 const CALL_STIPEND = 2300n;
-/** The search ends at this relative precision, as in geth. */
+/** Relative precision at which the search ends, as in geth. */
 const TOLERANCE = 67n;
 
 /**
- * Finds a gas limit at which a call succeeds, by binary search. Throws the error of a call that fails at any gas limit.
+ * Finds a gas limit at which a call succeeds, by binary search. If the call fails at every gas limit, throws its error.
  */
 export async function estimateGas(state: CallState, request: CallRequest): Promise<bigint> {
   const highest = await highestGas(state, request);
@@ -20,7 +20,7 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
   const { gasUsed, gasRefund } = await requireSuccess(state, request, highest);
   let tooLow = gasUsed - 1n;
   let enough = highest;
-  // A call forwards at most 63/64 of its gas, so this limit suffices for most calls.
+  // A call forwards at most 63/64 of its gas, so this limit is sufficient for most calls.
   const optimistic = ((gasUsed + gasRefund + CALL_STIPEND) * 64n) / 63n;
   if (optimistic < enough) {
     if (await succeeds(state, request, optimistic)) enough = optimistic;
@@ -28,7 +28,7 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
   }
   while (tooLow + 1n < enough && (enough - tooLow) * TOLERANCE >= enough) {
     const middle = (tooLow + enough) / 2n;
-    // Most calls need little more than the lower bound.
+    // Most calls need only slightly more than the lower bound.
     const next = lower(middle, tooLow * 2n);
     if (await succeeds(state, request, next)) enough = next;
     else tooLow = next;
@@ -36,7 +36,9 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
   return enough;
 }
 
-/** Returns the upper bound: the lowest of the block's gas limit, the call gas cap and what the sender can pay. */
+/**
+ * Returns the upper bound: the lowest of the block's gas limit, the call gas cap and the gas the sender can pay for.
+ */
 async function highestGas(state: CallState, request: CallRequest): Promise<bigint> {
   const { from = NO_ADDRESS, gas, value = 0n } = request;
   const limits = [gas !== undefined && gas >= TRANSFER_GAS ? gas : state.environment.gasLimit, GAS_CAP];
@@ -56,7 +58,7 @@ function isPlainTransfer({ machine }: CallState, { to, data, accessList, authori
   return (machine.state.account(to)?.code.length ?? 0) === 0;
 }
 
-/** Returns whether the call succeeds. A gas limit below the intrinsic gas counts as a failure. */
+/** Returns true if the call succeeds. A gas limit below the intrinsic gas counts as a failure. */
 async function succeeds(state: CallState, request: CallRequest, gas: bigint): Promise<boolean> {
   try {
     return (await state.try(request, gas)).failure === undefined;

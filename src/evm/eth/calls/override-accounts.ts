@@ -20,7 +20,7 @@ export async function overrideAccounts(machine: Machine, overrides: StateOverrid
   }
 }
 
-/** Moves precompiles. A precompile whose account is overridden is disabled, as in geth. */
+/** Moves precompiles. As in geth, overriding the account of a precompile disables the precompile. */
 function overridePrecompiles({ precompiles }: Machine, overrides: StateOverrides): void {
   const active = new Map(precompiles);
   const overridden = new Set(overrides.map(([address]) => keyOf(address)));

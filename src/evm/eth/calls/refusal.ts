@@ -1,6 +1,6 @@
 import { reasonOf } from "../../execution/payload.ts";
 
-/** Why a transaction could not be executed. */
+/** Reason why a transaction could not be executed. */
 export interface Refusal {
   readonly kind: "intrinsicGas" | "insufficientFunds" | "feeTooLow" | "other";
   readonly message: string;
@@ -8,7 +8,7 @@ export interface Refusal {
 
 type Entry = readonly [pattern: RegExp, kind: Refusal["kind"], message: (...groups: string[]) => string];
 
-/** geth's messages, which client libraries parse, by the messages of the EVM library. */
+/** geth's messages, which client libraries parse, keyed by the EVM library's messages. */
 const REFUSALS: readonly Entry[] = [
   [
     /tx gas limit (\d+) is lower than the minimum gas limit of (\d+)/,
@@ -58,7 +58,7 @@ const REFUSALS: readonly Entry[] = [
   ],
 ];
 
-/** Converts an error of the EVM library about an invalid or unexecutable transaction. */
+/** Converts an error from the EVM library about an invalid or unexecutable transaction. */
 export function refusalOf(error: unknown): Refusal {
   const reason = reasonOf(error);
   for (const [pattern, kind, message] of REFUSALS) {

@@ -24,14 +24,14 @@ const ACCOUNTS = [
   { address: CLEARER, nonce: 1n, code: bytesOf("600060005500") },
   // Sends its balance to 0x99.
   { address: DESTROYER, nonce: 1n, balance: 7n, code: bytesOf("6099ff") },
-  // Creates a contract with 2 wei, then runs the code of NUMBERS with 3 wei of its own.
+  // Creates a contract with 2 wei, then runs NUMBERS' code with 3 wei of its own.
   {
     address: CREATOR,
     nonce: 1n,
     balance: 5n,
     code: bytesOf(`600060006002f0506000600060006000600373${hexOf(NUMBERS)}5af25000`),
   },
-  // Forwards received value.
+  // Forwards the ETH it receives.
   { address: PAYER, nonce: 1n, code: bytesOf(`6000600060006000347300000000000000000000000000000000000000995af100`) },
 ];
 const SENDER = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
@@ -133,7 +133,7 @@ it("reports the gas before refunds", async () => {
     blockStateCalls: [{ stateOverrides: [[CLEARER, { stateDiff }]], calls: [{ to: CLEARER }, { to: addressOf(1) }] }],
   });
   const [cleared, plain] = blocks[0]!.calls;
-  // EIP-3529 refunds 4,800 gas for a cleared slot.
+  // EIP-3529: clearing a slot refunds 4,800 gas.
   expect(BigInt(cleared!.maxUsedGas) - BigInt(cleared!.gasUsed)).toBe(4800n);
   expect(plain).toMatchObject({ gasUsed: "0x5208", maxUsedGas: "0x5208" });
 });

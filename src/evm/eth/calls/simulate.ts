@@ -26,7 +26,7 @@ const SECONDS_BETWEEN_BLOCKS = 12n;
 
 const CAP_REACHED = `cap of ${GAS_CAP} gas for all calls of a simulation reached`;
 
-/** Error codes of execution-apis. */
+/** Error codes from execution-apis. */
 const CODES = {
   nonceTooLow: -38010,
   nonceTooHigh: -38011,
@@ -50,7 +50,7 @@ interface SimulatedCall {
   logs: readonly Log[];
 }
 
-/** Executes blocks of calls on top of a block, as specified for `eth_simulateV1`. */
+/** Executes blocks of calls on top of an existing block, as specified for `eth_simulateV1`. */
 export async function simulate(
   executor: BlockExecutor,
   base: ExecutedBlock,
@@ -132,7 +132,7 @@ interface CallContext {
   run: BlockRun;
   machine: Machine;
   environment: BlockEnvironment;
-  /** Gas left for all calls of the simulation. */
+  /** Gas left for all remaining calls of the simulation. */
   gasLeft: bigint;
   simulation: Simulation;
   rules: ChainRules;
@@ -158,7 +158,7 @@ async function runCall(context: CallContext, request: CallRequest): Promise<Simu
       status: exceptionError === undefined,
       returnData: returnValue,
       gasUsed: totalGasSpent,
-      // Without the refund, the floor of EIP-7623 may be higher.
+      // The EIP-7623 floor may exceed even the gas used before the refund.
       maxUsedGas: higher(gasBeforeRefund, totalGasSpent),
       ...(exceptionError && { error: errorJson(callFailure(exceptionError.error, returnValue), isCapped) }),
       logs: transfers?.logs ?? receipt.logs.map(([address, topics, bytes]) => ({ address, topics, data: bytes })),

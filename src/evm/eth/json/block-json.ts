@@ -9,7 +9,7 @@ interface BlockJsonOptions {
   isPending?: boolean;
 }
 
-/** Encodes a block as `Block` of execution-apis. A pending block has no hash, nonce or miner, as in geth. */
+/** Encodes a block as the `Block` type from execution-apis. As in geth, a pending block has no hash, nonce or miner. */
 export function blockJson(block: Block, { isFull, isPending = false }: BlockJsonOptions): Json {
   const { transactions, withdrawals } = block;
   return {

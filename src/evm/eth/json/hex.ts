@@ -1,6 +1,6 @@
 import { toHex } from "../../execution/payload.ts";
 
-/** Encodes a QUANTITY of execution-apis: hex without leading zeros. */
+/** Encodes an execution-apis QUANTITY: hex without leading zeros. */
 export const quantity = (value: bigint | number): string => `0x${value.toString(16)}`;
 
 export const data = (bytes: Uint8Array): string => toHex(bytes);

@@ -7,7 +7,7 @@ import { blobCountOf } from "../../execution/transaction.ts";
 import { data, quantity } from "./hex.ts";
 import type { Json } from "./transaction-json.ts";
 
-/** Encodes all receipts of a block as `ReceiptInfo` of execution-apis. */
+/** Encodes all receipts of a block as the `ReceiptInfo` type from execution-apis. */
 export function receiptsJson(block: ReceiptedBlock, rules: ForkRules): Json[] {
   const { blobs } = rules;
   const { excessBlobGas } = block.header;
@@ -42,7 +42,7 @@ export function receiptsJson(block: ReceiptedBlock, rules: ForkRules): Json[] {
   });
 }
 
-/** Position of a log in its block. */
+/** Position of a log within its block. */
 interface LogPlace {
   block: LoggedBlock;
   transactionIndex: number;
@@ -50,10 +50,10 @@ interface LogPlace {
   logIndex: number;
 }
 
-/** A log as `Log` of execution-apis. */
+/** A log as the `Log` type from execution-apis. */
 export type LogJson = Json & { address: string; topics: string[]; data: string };
 
-/** Encodes the logs of a block, or only some of them. */
+/** Encodes a block's logs, optionally only some of them. */
 export function logsJson(block: LoggedBlock, isWanted: (log: Log) => boolean = () => true): LogJson[] {
   const encoded: LogJson[] = [];
   let logIndex = 0;
@@ -66,7 +66,7 @@ export function logsJson(block: LoggedBlock, isWanted: (log: Log) => boolean = (
   return encoded;
 }
 
-/** Encodes a log. `removed` is true if the log's block was reorged. */
+/** Encodes a log. `removed` is true if the log's block was reorged out. */
 export function logJson(log: Log, { block, transactionIndex, logIndex }: LogPlace, removed = false): LogJson {
   return {
     address: data(log.address),

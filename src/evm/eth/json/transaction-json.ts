@@ -11,7 +11,7 @@ export interface TransactionInclusion {
   index: number;
 }
 
-/** Encodes a transaction as `TransactionInfo` of execution-apis. */
+/** Encodes a transaction as the `TransactionInfo` type from execution-apis. */
 export function transactionJson(transaction: Transaction, inclusion?: TransactionInclusion): Json {
   const { header, hash } = inclusion?.block ?? {};
   return {
@@ -25,7 +25,7 @@ export function transactionJson(transaction: Transaction, inclusion?: Transactio
   };
 }
 
-/** Encodes the signed content of a transaction. Without a base fee, `gasPrice` is the fee cap. */
+/** Encodes the signed fields of a transaction. If there is no base fee, `gasPrice` is the fee cap. */
 export function signedTransactionJson({ tx }: Pick<Transaction, "tx">, baseFee?: bigint): Json {
   const price = baseFee === undefined ? maxFeePerGas(tx) : baseFee + effectiveTip(tx, baseFee);
   return {

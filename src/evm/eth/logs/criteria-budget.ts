@@ -1,20 +1,26 @@
 import { EthError } from "../eth-error.ts";
 import type { EthSubscription } from "./subscription.ts";
 
-/** Maximum number of addresses and topics of one filter or subscription. */
+/** Maximum number of addresses and topics per filter or subscription. */
 const MAX_OF_ONE = 1000;
 /**
- * Maximum number of addresses and topics of all filters and subscriptions of a chain. Two threads store each of them.
+ * Maximum number of addresses and topics in all filters and subscriptions of a chain. Each is stored in two threads.
  */
 const MAX_OF_ALL = 100_000;
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
-/** Limits the addresses and topics of filters and subscriptions, which stay in memory as long as the subscription. */
+/**
+ * Limits the addresses and topics of filters and subscriptions, which occupy memory for the lifetime of the
+ * subscription.
+ */
 export class CriteriaBudget {
   #used = 0;
 
-  /** Throws an `EthError` if the subscription's addresses and topics exceed its own limit or the shared one. */
+  /**
+   * Throws an `EthError` if the subscription's addresses and topics exceed the limit per subscription or the shared
+   * limit.
+   */
   check(subscription: EthSubscription): void {
     const count = countOf(subscription);
     if (count > MAX_OF_ONE) {

@@ -17,19 +17,21 @@ interface Filter {
 
 const EXPIRY_MS = 5 * 60 * 1000;
 const MAX_FILTERS = 1000;
-/** A filter with more unfetched changes is dropped. */
+/** Filters with more unfetched changes are dropped. */
 const MAX_CHANGES = 20_000;
-/** Approximate size limit for the unfetched changes of all filters. Beyond it, the largest filter is dropped. */
+/**
+ * Approximate size limit for the unfetched changes of all filters. If it is exceeded, the largest filter is dropped.
+ */
 const MAX_BYTES = 64 * 2 ** 20;
 /** Estimated overhead per log. */
 const LOG_BYTES = 1000;
 const OVERLOADED = "its chain has more filters and subscriptions than it can deliver the logs of a block to";
 const EXPIRED = `it was not polled for ${EXPIRY_MS / 60_000} minutes`;
-/** Maximum number of recorded drop reasons, for clients that still poll. */
+/** Maximum number of recorded drop reasons, for clients that are still polling. */
 const MAX_REASONS = 1000;
 
 /**
- * Filters that clients poll. They collect events delivered by the service and therefore survive a restart of its
+ * Filters polled by clients. They collect events delivered by the service, so they survive a restart of the service's
  * thread.
  */
 export class Filters {
@@ -39,7 +41,7 @@ export class Filters {
   readonly #filters = new Map<string, Filter>();
   /** Approximate sizes of results, which filters may share. */
   readonly #sizes = new WeakMap<readonly unknown[], number>();
-  /** Why filters were dropped, by id. */
+  /** Reasons why filters were dropped, by id. */
   readonly #reasons = new Map<string, string>();
   #bytes = 0;
   #lastId = 0;
@@ -152,7 +154,7 @@ export class Filters {
     for (const [id, { polledAt }] of this.#filters) if (polledAt < oldest) this.#drop(id, EXPIRED);
   }
 
-  /** Drops the filters with the most unfetched changes until the others fit the limit. */
+  /** Drops the filters with the most unfetched changes until the remaining filters are within the limit. */
   #dropLargest(): void {
     while (this.#bytes > this.#maxBytes) {
       const [id] = [...this.#filters].reduce((largest, each) => (each[1].bytes > largest[1].bytes ? each : largest));
@@ -161,13 +163,13 @@ export class Filters {
   }
 }
 
-/** Approximate size of a change, which is a log or a hash. */
+/** Returns the approximate size of a change, which is a log or a hash. */
 function sizeOf(change: unknown): number {
   if (typeof change === "string") return change.length;
   return LOG_BYTES + ((change as { data?: string }).data?.length ?? 0);
 }
 
-/** Returns true if the block is within the block range of the query. Tags other than "earliest" impose no bound. */
+/** Returns true if the block is within the query's block range. Tags other than "earliest" impose no bound. */
 function isInRange({ fromBlock, toBlock }: LogQuery, logs: readonly unknown[]): boolean {
   const number = BigInt((logs[0] as { blockNumber: string }).blockNumber);
   if (fromBlock !== undefined && "number" in fromBlock && number < fromBlock.number) return false;

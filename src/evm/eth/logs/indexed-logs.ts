@@ -4,7 +4,7 @@ import { type LogJson, logJson } from "../json/receipt-json.ts";
 
 const NONE: readonly number[] = [];
 
-/** JSON logs of a block, indexed by address and topics. Shared by all subscriptions. */
+/** A block's logs as JSON, indexed by address and topics. Shared by all subscriptions. */
 export class IndexedLogs {
   readonly logs: readonly LogJson[];
   /** Positions of logs by address, then by first topic, second topic and so on. */
@@ -15,7 +15,10 @@ export class IndexedLogs {
     this.#positions = positions;
   }
 
-  /** Encodes and indexes the logs of a block. Logs of a reorged block are `removed` and in reverse order. */
+  /**
+   * Encodes and indexes a block's logs. If the block was reorged out, its logs are marked `removed` and listed in
+   * reverse order.
+   */
   static async of(block: ReceiptedBlock, isRemoved: boolean, slice: TimeSlice): Promise<IndexedLogs> {
     const logs: LogJson[] = [];
     for (const [transactionIndex, receipt] of block.receipts.entries()) {
@@ -37,7 +40,10 @@ export class IndexedLogs {
     return new IndexedLogs(logs, positions);
   }
 
-  /** Returns the ascending positions of logs with a value. Index 0 is the address, 1 the first topic. */
+  /**
+   * Returns the positions of the logs with a given value, in ascending order. Index 0 is the address, index 1 the first
+   * topic.
+   */
   positionsOf(index: number, value: string): readonly number[] {
     return this.#positions[index]?.get(value) ?? NONE;
   }

@@ -12,7 +12,7 @@ export interface LogCriteria {
   topics?: readonly (readonly string[] | null)[] | undefined;
 }
 
-/** Finds matching logs in blocks. Skips most blocks by their bloom filter. */
+/** Finds matching logs in blocks. Uses bloom filters to skip most blocks. */
 export class LogMatcher {
   readonly #addresses: ReadonlySet<string> | undefined;
   readonly #topics: readonly (ReadonlySet<string> | undefined)[];
@@ -47,13 +47,13 @@ export class LogMatcher {
     return this.matches({ address: data(address), topics: topics.map(data) });
   }
 
-  /** Returns the matching logs of a block and the number of logs examined. */
+  /** Returns a block's matching logs and the number of logs examined. */
   select(indexed: IndexedLogs): { found: readonly LogJson[]; examined: number } {
     const candidates = this.#candidates(indexed);
     return { found: candidates.filter((log) => this.matches(log)), examined: candidates.length };
   }
 
-  /** Returns the logs that meet the most selective condition. */
+  /** Returns the logs that satisfy the most selective condition. */
   #candidates(indexed: IndexedLogs): readonly LogJson[] {
     let mostSelective: { count: number; lists: (readonly number[])[] } | undefined;
     for (const [index, values] of [this.#addresses, ...this.#topics].entries()) {

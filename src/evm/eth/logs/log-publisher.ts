@@ -14,20 +14,20 @@ export interface LogAudience {
   readonly subscribers: ReadonlySet<EthSubscriber>;
 }
 
-/** Subscribers of an audience at the time of a new head. Later subscribers do not get its logs. */
+/** An audience's subscribers at the time of a new head. Later subscribers do not receive that head's logs. */
 interface Recipients {
   audience: LogAudience;
   subscribers: readonly EthSubscriber[];
 }
 
-/** Work limit per new head, in logs examined. Beyond it, the newest audiences are dropped. */
+/** Work limit per new head, in logs examined. If it is exceeded, the newest audiences are dropped. */
 const MAX_WORK = 1_000_000;
 /** Work units per delivered log. */
 const DELIVERY_WORK = 10;
-/** Bounds how long one delivery blocks the receiving thread. */
+/** Limits how long a delivery blocks the receiving thread. */
 const LOGS_PER_DELIVERY = 500;
 
-/** Delivers the logs of new heads, one head at a time. Yields to other work of the thread. */
+/** Delivers the logs of new heads, one head at a time. Yields to the thread's other work. */
 export class LogPublisher {
   readonly #chain: EthChain<EvmEngine>;
   readonly #maxWork: number;
@@ -58,7 +58,7 @@ export class LogPublisher {
     };
   }
 
-  /** Resolves once the logs of all heads so far are delivered. */
+  /** Resolves once the logs of all heads so far have been delivered. */
   published(): Promise<void> {
     return this.#published;
   }
@@ -90,7 +90,7 @@ export class LogPublisher {
   }
 }
 
-/** A block whose logs are encoded only if a subscription may match. */
+/** A block whose logs are encoded only if a subscription may match them. */
 class PublishedBlock {
   readonly #block: ReceiptedBlock;
   readonly #isRemoved: boolean;

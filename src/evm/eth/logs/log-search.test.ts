@@ -19,13 +19,13 @@ const STEPS = 50;
 const TOPICS = Array.from({ length: 6 }, (_, n) => new Uint8Array(32).fill(n + 1));
 const ADDRESSES = Array.from({ length: 5 }, (_, n) => addressOf(n));
 
-/** Canonical blocks, oldest first, of which the first ones are finalized and archived. */
+/** Canonical blocks, oldest first. The leading ones are finalized and archived. */
 interface Branch {
   blocks: readonly ExecutedBlock[];
   finalized: number;
 }
 
-/** A chain of blocks that were never executed, with random logs. It grows, forks and is reverted at random. */
+/** A chain of blocks with random logs that are never executed. The chain grows, forks and is reverted at random. */
 class RandomLogChain {
   readonly #random: RandomChoices;
   readonly #test: TestChain;
@@ -58,7 +58,7 @@ class RandomLogChain {
     ])();
   }
 
-  /** Returns the logs that are found by a random query, and those that a look at every log finds. */
+  /** Returns the logs found by a random query, and the logs found by scanning every block. */
   async query() {
     const { blocks } = this.#branch;
     const bounds = [this.#random.integer(0, blocks.length), this.#random.integer(0, blocks.length)];
@@ -97,7 +97,7 @@ class RandomLogChain {
   #finalize(): void {
     const { blocks, finalized } = this.#branch;
     this.#goTo({ blocks, finalized: this.#random.integer(finalized, blocks.length) });
-    // An engine keeps some of them.
+    // An engine keeps some of these blocks.
     for (const { hash } of blocks.slice(0, Math.max(0, this.#branch.finalized - 1))) {
       this.#engine.blocks.drop(toHex(hash));
     }
@@ -111,7 +111,7 @@ class RandomLogChain {
     this.#goTo(snapshot);
   }
 
-  /** Opens the chain again, with the blocks since the finalized one in memory. */
+  /** Reopens the chain with only the blocks since the finalized one in memory. */
   #restart(): void {
     this.#engine = this.#openEngine();
     this.#chain = new EthChain(this.#engine, { executesBlocks: false });
@@ -119,7 +119,7 @@ class RandomLogChain {
     this.#goTo(this.#branch);
   }
 
-  /** Archives the finalized blocks of a branch, and holds all others in memory. */
+  /** Archives the finalized blocks of a branch, and keeps all other blocks in memory. */
   #goTo(branch: Branch): void {
     const { archived } = this.#stored.stored;
     const { blocks, finalized } = branch;
@@ -196,7 +196,7 @@ class RandomLogChain {
   }
 }
 
-/** Looks at every log of a block. */
+/** Examines every log in a block. */
 function scan({ hash, header, receipts }: ExecutedBlock, { addresses = [], topics = [] }: LogQuery): string[] {
   const isOneOf = (values: readonly string[] | null, value: Uint8Array | undefined) =>
     value !== undefined && (!values?.length || values.includes(toHex(value)));

@@ -9,7 +9,7 @@ import { EthError } from "../eth-error.ts";
 import { type LogJson, logsJson } from "../json/receipt-json.ts";
 import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
 
-/** Query for logs of a range of canonical blocks, or of one block. */
+/** Query for the logs in a range of canonical blocks or in a single block. */
 export interface LogQuery extends LogCriteria {
   fromBlock?: NumberedBlock | undefined;
   toBlock?: NumberedBlock | undefined;
@@ -26,22 +26,22 @@ const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000 };
 const MAX_LOG_BYTES = 32 * 2 ** 20;
 /** Estimated size of an encoded log without data. */
 const LOG_BYTES = 1000;
-/** Of blocks with more logs, only the matching ones are encoded. */
+/** For blocks with more logs, only the matching logs are encoded. */
 const MAX_CACHED_PER_BLOCK = 256;
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
-/** A block whose bloom matches. */
+/** A block whose bloom filter matches. */
 interface Candidate {
   hash: string;
   /** Returns a function that decodes the block, or undefined if it no longer exists. */
   read(): Promise<(() => LoggedBlock) | undefined>;
 }
 
-/** Searches the logs of a chain. Keeps encoded logs, and an index of the archived blocks. */
+/** Searches the logs of a chain. Caches encoded logs and an index of the archived blocks. */
 export class LogSearch {
   readonly #chain: EthChain;
-  /** By block hash. */
+  /** Encoded logs by block hash. */
   readonly #logs = new ByteLru<readonly LogJson[]>({ bytes: MAX_LOG_BYTES });
   #index: BloomIndex | undefined;
 
@@ -89,7 +89,7 @@ export class LogSearch {
     return found;
   }
 
-  /** Yields the blocks of a range that may have matching logs, in groups that can be read at once. */
+  /** Yields the blocks in a range that may contain matching logs, in groups to be read together. */
   async *#candidates(from: bigint, to: bigint, matcher: LogMatcher): AsyncGenerator<Candidate[]> {
     const { archive, rules } = this.#chain.engine;
     for (const found of this.#chain.inRange(from, to)) {
@@ -107,7 +107,7 @@ export class LogSearch {
     }
   }
 
-  /** Returns a function that selects the matching logs. Blocks are decoded one at a time, since they can be large. */
+  /** Returns a function that selects the matching logs. Blocks are decoded one at a time because they can be large. */
   async #open({ hash, read }: Candidate, matcher: LogMatcher): Promise<() => readonly LogJson[]> {
     const cached = this.#logs.get(hash);
     if (cached !== undefined) return () => cached.filter((log) => matcher.matches(log));
@@ -116,7 +116,7 @@ export class LogSearch {
   }
 
   #select(hash: string, block: LoggedBlock, matcher: LogMatcher): readonly LogJson[] {
-    // A revert may have replaced the block since it was found.
+    // A revert may have replaced the block in the meantime.
     if (toHex(block.hash) !== hash) return [];
     const count = block.receipts.reduce((sum, { logs }) => sum + logs.length, 0);
     if (count > MAX_CACHED_PER_BLOCK) return logsJson(block, (log) => matcher.matchesRaw(log));
@@ -127,7 +127,7 @@ export class LogSearch {
   }
 }
 
-/** Resolves the bounds of a query on the current chain. */
+/** Resolves a query's bounds against the current chain. */
 function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint } {
   checkRange(query);
   const { fromBlock = LATEST, toBlock = LATEST } = query;
@@ -136,7 +136,7 @@ function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint }
   return { from, to };
 }
 
-/** Throws an `EthError` if the range of a query is empty on any chain. */
+/** Throws an `EthError` if a query's range would be empty on any chain. */
 export function checkRange({ fromBlock = LATEST, toBlock = LATEST }: LogQuery): void {
   if ([fromBlock, toBlock].some((block) => "tag" in block && block.tag === "pending")) {
     throw new EthError("pending logs are not supported", INVALID_PARAMS);

@@ -16,7 +16,7 @@ type LogJson = Record<"address" | "blockNumber" | "blockHash" | "logIndex", stri
 };
 
 const topic = (n: number): string => `0x${n.toString(16).padStart(64, "0")}`;
-/** Init code that emits logs with these topics, each alone. */
+/** Init code that emits one log for each of these topics. */
 const emitting = (...topics: number[]): Uint8Array =>
   bytesOf(`${topics.map((n) => `60${n.toString(16).padStart(2, "0")}60006000a1`).join("")}00`);
 
@@ -173,7 +173,7 @@ describe("filters", () => {
       "filter not found: the unfetched changes of all filters exceeded 2500 bytes, and it had the most",
     );
     expect(await filters.changes(one)).toHaveLength(1);
-    // Fetched changes no longer count.
+    // Changes that have been fetched no longer count.
     await emit(0, 1, 1);
     await mine();
     expect(await filters.changes(one)).toHaveLength(2);

@@ -9,7 +9,10 @@ export type EthSubscription =
 
 /** Callbacks of a subscriber. */
 export interface EthSubscriber {
-  /** Receives results, which identical subscriptions share. The next logs wait until the returned promise resolves. */
+  /**
+   * Receives results, which are shared by identical subscriptions. The next logs are held back until the returned
+   * promise resolves.
+   */
   readonly deliver: (results: readonly unknown[]) => unknown;
   /** Called if the node cannot deliver all logs to all subscribers. The subscriber should unsubscribe. */
   readonly onOverload: (() => void) | undefined;

@@ -5,7 +5,7 @@ import type { EthSubscription } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 const topic = (n: number): string => `0x${n.toString(16).padStart(64, "0")}`;
-/** Init code that emits logs with these topics. */
+/** Init code that emits logs with the given topics. */
 const emitting = (...logs: number[][]): Uint8Array => {
   const push = (n: number) => `60${n.toString(16).padStart(2, "0")}`;
   const code = logs.map((topics) => `${topics.toReversed().map(push).join("")}60006000a${topics.length}`);
@@ -22,7 +22,7 @@ async function open(maxWork?: number) {
     await subscriptions.delivered();
     return block;
   };
-  /** Topics of the delivered logs, negative if they were removed, and the number of overloads. */
+  /** Collects the topics of delivered logs, negated for removed logs, and counts overloads. */
   const follow = (topics: (number[] | null)[]) => {
     const subscription: EthSubscription = {
       kind: "logs",
@@ -86,7 +86,7 @@ it("share the results if they are equal, and get those of later heads only", asy
 });
 
 it("end the newest ones if they are to get more than the chain can deliver", async () => {
-  // Three logs are examined and delivered.
+  // Three logs are examined and delivered to each subscriber.
   const { emit, follow } = await open(3 * 11 - 1);
   const [first, second, none] = [follow([]), follow([[1]]), follow([[7]])];
   await emit([1], [1], [1]);

@@ -12,7 +12,7 @@ interface Group {
   end(): void;
 }
 
-/** Subscriptions of a chain. Equal subscriptions share their results. */
+/** Subscriptions to a chain's events. Equal subscriptions share their results. */
 export class Subscriptions {
   readonly #chain: EthChain<EvmEngine>;
   readonly #logs: LogPublisher;
@@ -44,7 +44,7 @@ export class Subscriptions {
     };
   }
 
-  /** Resolves once all earlier events are delivered. */
+  /** Resolves once all earlier events have been delivered. */
   delivered(): Promise<void> {
     return this.#logs.published();
   }
@@ -55,7 +55,7 @@ export class Subscriptions {
     };
     switch (subscription.kind) {
       case "newHeads":
-        // A revert to an earlier block adds no blocks.
+        // Reverting to an earlier block adds no blocks.
         return this.#chain.onHead(({ added, head }) => deliver((added.length > 0 ? added : [head]).map(headerJson)));
       case "logs":
         return this.#logs.add({

@@ -31,7 +31,7 @@ export function accountMethods(chain: EthChain<EvmEngine>, estimateGas: GasEstim
     accounts: async () => signer.addresses,
     coinbase: async () => data(chain.latest.header.feeRecipient),
     sha3: async ({ bytes }: { bytes: Uint8Array }) => data(keccak(bytes)),
-    /** EIP-191 personal message. */
+    /** EIP-191: personal message. */
     sign: async ({ address, message }: SignArgs) => {
       const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${message.length}`);
       return data(signer.sign(address, keccak(Buffer.concat([prefix, message]))));

@@ -18,7 +18,7 @@ interface FullBlockArgs extends BlockArgs {
   full?: boolean | undefined;
 }
 
-/** Methods about blocks. */
+/** Methods that read blocks. */
 export function blockMethods(chain: EthChain) {
   const { rules } = chain.engine;
   return {

@@ -36,7 +36,7 @@ export function callMethods(chain: EthChain) {
       if (failure) throw failureError(failure);
       return data(returnData);
     },
-    /** Uses the pending block by default: the transaction runs in the next block, whose timestamp may be much later. */
+    /** Defaults to the pending block: the transaction will run in the next block, whose timestamp may be much later. */
     estimateGas: async ({ block = PENDING, ...args }: CallArgs, signal?: AbortSignal) =>
       quantity(await open({ ...args, block }, signal, (state) => estimateGas(state, args.call))),
     createAccessList: (args: CallArgs, signal?: AbortSignal) =>

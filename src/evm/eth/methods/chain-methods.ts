@@ -2,7 +2,7 @@ import type { EvmEngine } from "../../engine/evm-engine.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { quantity } from "../json/hex.ts";
 
-/** Methods about the chain. */
+/** Methods that describe the chain. */
 export function chainMethods({ engine }: EthChain<EvmEngine>) {
   return {
     chainId: async () => quantity(engine.rules.at(engine.head.header.timestamp).chainId),

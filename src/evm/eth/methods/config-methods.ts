@@ -5,7 +5,7 @@ import type { EthChain } from "../eth-chain.ts";
 import { data, quantity } from "../json/hex.ts";
 import type { Json } from "../json/transaction-json.ts";
 
-/** Precompile names of EIP-7910. */
+/** EIP-7910 precompile names. */
 const PRECOMPILES: readonly (readonly [since: ExecutionFork, first: number, names: readonly string[]])[] = [
   ["paris", 0x01, ["ECREC", "SHA256", "RIPEMD160", "ID", "MODEXP"]],
   ["paris", 0x06, ["BN254_ADD", "BN254_MUL", "BN254_PAIRING", "BLAKE2F"]],
@@ -16,7 +16,7 @@ const PRECOMPILES: readonly (readonly [since: ExecutionFork, first: number, name
 ];
 const CRC_POLYNOMIAL = 0xedb88320;
 
-/** Methods about the fork schedule (EIP-7910). */
+/** Methods that describe the fork schedule (EIP-7910). */
 export function configMethods(chain: EthChain) {
   const { rules, blocks } = chain.engine;
   const genesisTime = Number(blocks.genesis.header.timestamp);
@@ -72,7 +72,7 @@ function systemContractsOf(rules: ForkRules): Record<string, string> {
   };
 }
 
-/** Computes FORK_HASH of EIP-6122: the CRC-32 of the genesis hash and the later fork times. */
+/** Computes EIP-6122's FORK_HASH: the CRC-32 of the genesis hash and all later fork times. */
 function forkId(genesisHash: Uint8Array, times: readonly number[]): string {
   const encoded = times.map((time) => {
     const bytes = Buffer.alloc(8);

@@ -15,14 +15,14 @@ interface FeeHistoryArgs {
   percentiles?: readonly number[] | undefined;
 }
 
-/** A sufficient tip, since blocks of a dev chain are rarely full. */
+/** A sufficient tip, because a dev chain's blocks are rarely full. */
 export const SUGGESTED_TIP: bigint = 10n ** 9n;
 const MAX_FEE_HISTORY = 1024;
 
-/** Methods about fees. */
+/** Methods that report fees. */
 export function feeMethods(chain: EthChain) {
   const { rules, secondsPerSlot } = chain.engine;
-  /** Returns the blob base fee of a block, or of its child if `isNext`. */
+  /** Returns the blob base fee of a block or, if `isNext`, of its child. */
   const blobFee = (header: Header, isNext: boolean): bigint => {
     const { blobs, isSince } = forkOf(header, isNext);
     if (blobs === undefined) return 0n;
@@ -71,7 +71,7 @@ export function feeMethods(chain: EthChain) {
   };
 }
 
-/** Returns the tips at gas percentiles of a block, with its transactions sorted by tip. */
+/** Returns a block's tips at the given gas percentiles, with transactions sorted by tip. */
 function rewardsOf({ header, transactions, receipts }: ReceiptedBlock, percentiles: readonly number[]): bigint[] {
   const sorted = transactions
     .map(({ tx }, index) => ({ tip: effectiveTip(tx, header.baseFeePerGas), gas: receipts[index]!.gasUsed }))

@@ -8,7 +8,7 @@ import { toHex } from "../../execution/payload.ts";
 
 const LATEST = { tag: "latest" } as const;
 const UNKNOWN = `0x${"11".repeat(32)}`;
-/** Emits a log with the topic 1. */
+/** Emits a log with topic 1. */
 const LOGGING = bytesOf("600160006000a100");
 type Json = Record<string, unknown>;
 
@@ -31,7 +31,7 @@ describe("binary encodings", () => {
     const raw = (await service.call("getRawBlock", { block: { hash } })) as string;
     const [header, transactions, uncles, withdrawals] = decodeRlp(raw) as [unknown[], unknown[], [], []];
     expect(keccak256(encodeRlp(header as never))).toBe(hash);
-    // A typed transaction is a byte string, a legacy one a list.
+    // Typed transactions are byte strings; legacy transactions are lists.
     expect(transactions).toEqual([toHex(raws[0]!), decodeRlp(toHex(raws[1]!))]);
     expect([uncles, withdrawals]).toEqual([[], []]);
     expect(await service.call("getBlock", { block: LATEST })).toMatchObject({

@@ -6,7 +6,7 @@ import { transactionJson } from "../json/transaction-json.ts";
 
 type Encode<T> = (pooled: PooledTransaction) => T;
 
-/** Methods about the transaction pool, in geth's format. */
+/** Methods that inspect the transaction pool, in geth's format. */
 export function poolMethods({ engine: { pool } }: EthChain<EvmEngine>) {
   const bySender = <T>(encode: Encode<T>) => {
     const all = [...pool.content()];
@@ -22,7 +22,7 @@ export function poolMethods({ engine: { pool } }: EthChain<EvmEngine>) {
     return { pending: side("pending"), queued: side("queued") };
   };
   return {
-    /** Nonce of an account including its pooled transactions. */
+    /** Returns an account's nonce, counting its pooled transactions. */
     pooledTransactionCount: async ({ address }: { address: Uint8Array }) => quantity(pool.nextNonce(address)),
     poolStatus: async () => {
       const { pending, queued } = pool.counts();

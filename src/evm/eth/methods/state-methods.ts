@@ -10,18 +10,18 @@ export interface AccountArgs {
 }
 
 interface SlotArgs extends AccountArgs {
-  /** 32 bytes. */
+  /** 32-byte slot. */
   slot: Uint8Array;
 }
 
 interface ProofArgs extends AccountArgs {
-  /** Storage slots of at most 32 bytes, in the notation to use in the response. */
+  /** Storage slots of at most 32 bytes, in the notation that the response uses. */
   slots: readonly string[];
 }
 
 const MAX_PROOF_SLOTS = 1024;
 
-/** Methods about accounts. */
+/** Methods that read accounts. */
 export function stateMethods(chain: EthChain) {
   const { reader } = chain.engine.executor;
   const accountOf = async ({ address, block = LATEST }: AccountArgs) =>

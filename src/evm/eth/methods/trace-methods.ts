@@ -35,7 +35,7 @@ interface TraceCallArgs extends CallArgs {
 /** Methods that trace transactions and calls. */
 export function traceMethods(chain: EthChain) {
   const { executor, rules } = chain.engine;
-  /** Traces one or all transactions of a block. */
+  /** Traces one or all transactions in a block. */
   const traceBlock = async (
     block: ReceiptedBlock,
     options: TraceOptions,
@@ -105,7 +105,7 @@ function subjectOf(
   };
 }
 
-/** Returns the authorities of a transaction. Skips authorizations with an invalid signature. */
+/** Returns the authorities of a transaction. Skips authorizations with invalid signatures. */
 function authoritiesOf(tx: Transaction["tx"]): Uint8Array[] {
   if (!isEOACode7702Tx(tx)) return [];
   return tx.authorizationList.flatMap((authorization) => {

@@ -9,11 +9,11 @@ interface TracedLog {
   address: string;
   topics: string[];
   data: string;
-  /** Number of inner calls before this log. */
+  /** Number of inner calls that precede this log. */
   position: string;
 }
 
-/** `CallFrame` of geth's call tracer. */
+/** `CallFrame` as defined by geth's call tracer. */
 interface CallFrame {
   type: string;
   from: string;
@@ -52,7 +52,7 @@ export class CallTracer implements Tracer {
   #frames = 0;
   readonly #gasLimit: bigint;
 
-  /** `gasLimit` is the gas limit of the transaction, which the outermost call reports. */
+  /** `gasLimit` is the gas limit of the transaction, which is reported for the outermost call. */
   constructor(gasLimit: bigint, options: CallTracerOptions = {}) {
     this.#gasLimit = gasLimit;
     this.#options = options;
@@ -142,7 +142,7 @@ export class CallTracer implements Tracer {
   }
 }
 
-/** Reads memory; memory that was never written is zero. */
+/** Reads memory. Memory that was never written reads as zero. */
 function memoryAt(memory: Uint8Array, offset: bigint, size: bigint): Uint8Array {
   const bytes = new Uint8Array(Number(size));
   bytes.set(memory.subarray(Number(offset), Number(offset + size)));

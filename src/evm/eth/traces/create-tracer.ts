@@ -8,7 +8,7 @@ import type { Tracer } from "./tracer.ts";
 
 const NOOP_TRACER: Tracer = { attach: () => () => {}, result: () => ({}) };
 
-/** Creates the tracer for a transaction. */
+/** Creates a tracer for a transaction. */
 export function createTracer(options: TraceOptions, gasLimit: bigint, size: TraceSize): Tracer {
   switch (options.tracer) {
     case "callTracer":

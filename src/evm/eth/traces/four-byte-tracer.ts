@@ -4,7 +4,7 @@ import type { EvmEvents, Tracer, TraceSubject } from "./tracer.ts";
 
 const SELECTOR_SIZE = 4;
 
-/** Counts calls by selector and argument size, in the format of geth's 4byteTracer. */
+/** Counts calls by selector and argument size, in the format used by geth's 4byteTracer. */
 export class FourByteTracer implements Tracer {
   readonly #counts: Record<string, number> = {};
 

@@ -14,7 +14,7 @@ interface AccountJson {
   storage?: Record<string, string>;
 }
 
-/** State of an account before the transaction, with the slots that were accessed. */
+/** An account's state before the transaction, with the slots accessed. */
 interface Touched {
   record: AccountRecord | undefined;
   slots: Map<string, string>;
@@ -80,7 +80,7 @@ export class PrestateTracer implements Tracer {
     return touched;
   }
 
-  /** Marks a called account as accessed, and also the account that its code is delegated to. */
+  /** Marks a called account as accessed, along with the account it delegates its code to. */
   #touchCalled(address: string): void {
     this.#touch(address);
     const code = data(this.#recordOf(address)?.code.subarray(0, 23) ?? new Uint8Array(0));
@@ -117,7 +117,7 @@ export class PrestateTracer implements Tracer {
     return { post: post!, pre: pre! };
   }
 
-  /** Returns the fields that have changed; undefined if there are none. */
+  /** Returns the fields that have changed; undefined if none have. */
   #changeOf(before = NO_ACCOUNT, after = NO_ACCOUNT): AccountJson | undefined {
     const isOtherCode = data(before.codeHash) !== data(after.codeHash);
     const change: AccountJson = {

@@ -30,7 +30,7 @@ export class StructLogger implements Tracer {
   /** Slots read and written so far, by address. */
   readonly #storage = new Map<string, Record<string, string>>();
   readonly #size: TraceSize;
-  /** Output of the last inner call of each active call, outermost first. */
+  /** Output of the last inner call made by each active call, outermost first. */
   readonly #returned: Uint8Array[] = [];
 
   constructor(options: StructLoggerOptions = {}, size: TraceSize = new TraceSize()) {

@@ -8,11 +8,11 @@ export interface CallTracerOptions {
 
 /** Options of the prestate tracer. */
 export interface PrestateTracerOptions {
-  /** Returns only the changes, as values before and after. */
+  /** Returns only the changed fields, with their values before and after. */
   readonly diffMode?: boolean | undefined;
   readonly disableCode?: boolean | undefined;
   readonly disableStorage?: boolean | undefined;
-  /** Includes accounts that did not exist before. */
+  /** Includes accounts that did not exist before the transaction. */
   readonly includeEmpty?: boolean | undefined;
 }
 

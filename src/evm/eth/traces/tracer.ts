@@ -4,16 +4,16 @@ import type { CallFailure } from "../calls/call-failure.ts";
 
 export type EvmEvents = NonNullable<EVMInterface["events"]>;
 
-/** A transaction that is about to be executed. */
+/** A transaction about to be executed. */
 export interface TraceSubject {
   readonly state: WorldState;
   readonly sender: Uint8Array;
   /** Absent for contract creations. */
   readonly recipient?: Uint8Array | undefined;
   readonly feeRecipient: Uint8Array;
-  /** Accounts that delegate their code in the transaction (EIP-7702). */
+  /** Accounts that delegate their code by this transaction (EIP-7702). */
   readonly authorities: readonly Uint8Array[];
-  /** Addresses in hex, without prefix. */
+  /** Addresses in hex, without the 0x prefix. */
   readonly precompiles: Pick<ReadonlySet<string>, "has">;
 }
 
@@ -26,8 +26,8 @@ export interface TracedOutcome {
 
 /** Records the execution of one transaction. */
 export interface Tracer {
-  /** Starts recording. Returns a function that stops it. */
+  /** Starts recording. Returns a function that stops recording. */
   attach(events: EvmEvents, subject: TraceSubject): () => void;
-  /** Returns the trace as JSON. Called while the state is still the state after the transaction. */
+  /** Returns the trace as JSON. Called while the state is still that after the transaction. */
   result(outcome: TracedOutcome): unknown;
 }

@@ -10,12 +10,12 @@ import type { Tracer } from "./tracer.ts";
 
 const [LOGGER, OUTER, REVERTER] = [1, 2, 3].map((n) => addressOf(0x600 + n)) as [Uint8Array, Uint8Array, Uint8Array];
 const hex = (address: Uint8Array) => `0x${hexOf(address)}`;
-/** Calls an address with an opcode that takes a value, and drops the result. */
+/** Calls an address using an opcode that takes a value, and drops the result. */
 const call = (opcode: string, to: Uint8Array, value = 0) =>
   `600060006000600060${value.toString(16).padStart(2, "0")}73${hexOf(to)}5a${opcode}50`;
 const staticCall = (opcode: string, to: Uint8Array) => `600060006000600073${hexOf(to)}5a${opcode}50`;
 const ACCOUNTS = [
-  // Logs one byte of memory with topic 7, and returns it.
+  // Logs one byte of memory with topic 7, and returns that byte.
   { address: LOGGER, nonce: 1n, code: bytesOf("60ab600053600760016000a160016000f3") },
   { address: REVERTER, nonce: 1n, code: bytesOf("60006000fd") },
   {

@@ -3,7 +3,7 @@ import { Address } from "@ethereumjs/util";
 import type { Log } from "../../execution/receipt.ts";
 import type { EvmEvents } from "./tracer.ts";
 
-/** Address of the transfer logs of `eth_simulateV1`. */
+/** Address that emits the transfer logs in `eth_simulateV1`. */
 const TRANSFER_ADDRESS = new Uint8Array(20).fill(0xee);
 /** Keccak-256 of Transfer(address,address,uint256). */
 const TRANSFER_TOPIC = new Uint8Array(
@@ -30,7 +30,7 @@ export class TransferTracer {
     return this.#logs;
   }
 
-  /** Starts recording. Returns a function that stops it. */
+  /** Starts recording. Returns a function that stops recording. */
   attach(events: EvmEvents): () => void {
     const before = (message: Message) => this.#before(message);
     const created = ({ address }: { address: Address }) => this.#created(address);
