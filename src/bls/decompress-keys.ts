@@ -29,8 +29,8 @@ export interface DecompressedRange extends KeyRange {
 }
 
 /**
- * Decompresses the keys that are still compressed in worker threads, using correct keys from a cache where possible.
- * Only the calling thread writes to the key memory, so keys added concurrently are not lost.
+ * Uses worker threads to decompress all keys that are still compressed, taking correct keys from a cache where
+ * possible. Only the calling thread writes to the key memory, so keys added concurrently are not lost.
  */
 export async function decompressKeys(
   memory: KeyMemory,

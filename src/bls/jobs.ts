@@ -12,14 +12,14 @@ export interface Jobs {
 
 interface KeysToDecompress {
   compressed: Uint8Array;
-  /** Shared output buffer. Contains correct keys, wrong keys or zeros. */
+  /** Shared output buffer. Contains correct keys, incorrect keys or zeros. */
   keys: Uint8Array;
 }
 
 interface DecompressedKeys {
   /** Number of decompressed keys. */
   decompressed: number;
-  /** Number of wrong keys that were replaced. */
+  /** Number of incorrect keys that were replaced. */
   unfit: number;
   /** Position of an invalid key; later keys are not processed. */
   bad?: number;

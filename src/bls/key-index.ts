@@ -7,7 +7,7 @@ const NO_KEY = 0;
 /** Hash table from public keys to indices. Stores only indices; keys are compared in the key memory. */
 export class KeyIndex {
   readonly #memory: KeyMemory;
-  /** Index plus one, or `NO_KEY`. The length is a power of two, at most half used. */
+  /** Index plus one, or `NO_KEY`. The length is a power of two, and at most half of the slots are used. */
   #slots = new Int32Array(MIN_SLOTS);
   #used = 0;
   /** Random, so that colliding keys cannot be registered on purpose. */

@@ -15,9 +15,9 @@ const LARGEST_SMALLER_Y = Buffer.from(
 );
 
 /**
- * Public keys by validator index in shared memory. Reading an uncompressed key takes 2 µs, decompressing one 30 µs, and
- * a million key objects take several times the memory. Keys are added compressed and decompressed in the background.
- * One thread writes; the others read.
+ * Public keys in shared memory, by validator index. Reading an uncompressed key takes 2 µs and decompressing a key 30
+ * µs; a million key objects would take several times as much memory. Keys are added compressed and decompressed in the
+ * background. One thread writes; the others read.
  */
 export class KeyMemory {
   readonly #chunks: SharedArrayBuffer[];

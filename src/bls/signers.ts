@@ -3,7 +3,7 @@ import type { KeyMemory } from "./key-memory.ts";
 import type { SignerSet } from "./packed-sets.ts";
 import { SIGNATURE_LENGTH } from "./verify-batch.ts";
 
-/** Public key cache with memory shared between threads. */
+/** Public key cache whose memory is shared between threads. */
 export interface SharedPubkeys extends PubkeyCache {
   readonly memory: KeyMemory;
 }

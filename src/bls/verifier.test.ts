@@ -27,7 +27,7 @@ function manySets(count: number): ISignatureSet[] {
   return Array.from({ length: count }, (_, i) => indexedSet(i % secretKeys.length, messageOf(i)));
 }
 
-/** Replaces the signature with a valid one for another message by another key. */
+/** Replaces the signature with another key's valid signature over a different message. */
 function spoil(set: ISignatureSet): ISignatureSet {
   return { ...set, signature: secretKeys[63]!.sign(messageOf(250)).toBytes() };
 }

@@ -8,11 +8,11 @@ import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 import { closedError, WorkerPool } from "./worker-pool.ts";
 
 /**
- * Verifies signature sets. Malformed input is an invalid signature, not an error. Methods reject only after `close`, or
- * if a registered public key is invalid.
+ * Verifies signature sets. Malformed input counts as an invalid signature, not as an error. Methods reject only after
+ * `close`, or if a registered public key is invalid.
  */
 export interface BlsVerifier {
-  /** True if all sets are valid; true for an empty list. */
+  /** Resolves to true if all sets are valid, including for an empty list. */
   verify(sets: ISignatureSet[]): Promise<boolean>;
   /** Returns the verdict on each set, in order. */
   verifyEach(sets: ISignatureSet[]): Promise<boolean[]>;

@@ -121,7 +121,7 @@ export class BeaconDb {
   }
 
   /**
-   * Starts a layer that takes all further writes and returns its number. Dropping the layer restores the current
+   * Adds a layer that receives all further writes, and returns its number. Dropping the layer restores the current
    * contents. Layers are merged into the database when it is next opened.
    */
   addLayer(): Promise<number> {

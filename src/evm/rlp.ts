@@ -82,8 +82,8 @@ export function asBytes(item: RlpItem | undefined): Uint8Array {
 export const asBigint = (item: RlpItem | undefined): bigint => bytesToBigint(asBytes(item));
 
 /**
- * Returns the bounds of the content of the item at the given position. The end of the content is also the position of
- * the next item.
+ * Returns the start and end of the content of the item at the given position. The end is also the position of the next
+ * item.
  */
 export function contentAt(bytes: Uint8Array, at: number): [start: number, end: number] {
   const prefix = bytes[at];

@@ -35,13 +35,13 @@ interface KnownBlock {
 /** Returns the execution requests for the payload being requested. */
 type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
 
-/** Returns the blobs for the payload being requested since deneb, with proofs in the fork's format. */
+/** Since deneb: returns the blobs for the payload being requested, with proofs in the fork's format. */
 type BlobSource = (request: PayloadRequest) => PayloadBlobs | Promise<PayloadBlobs>;
 
 const NO_BLOBS: PayloadBlobs = { commitments: [], proofs: [], blobs: [] };
 
 /**
- * Built-in execution engine of dev chains. It executes nothing: payloads are empty except for withdrawals. Execution
+ * Built-in execution engine for dev chains. It executes nothing: payloads are empty except for withdrawals. Execution
  * requests and blobs, which normally come from transactions, are injected. Its state is only a cache for additional
  * checks, so it may start empty after a restart.
  */

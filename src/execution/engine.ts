@@ -154,8 +154,8 @@ export interface ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict>;
   /**
-   * If a request is given, the engine also starts building a payload on the head. `fork` is the fork of the request or,
-   * if there is no request, of the head.
+   * If a request is given, the engine also starts building a payload on top of the head. `fork` is the fork of the
+   * request or, if there is no request, of the head.
    */
   forkchoiceUpdated(
     fork: ForkPostBellatrix,

@@ -4,7 +4,7 @@ import type { BodyStream } from "../http-client/body-stream.ts";
 import { HttpClient } from "../http-client/http-client.ts";
 import { messageOf } from "../http-client/http-error.ts";
 
-/** Exceeds every expected response: 128 blobs with cell proofs are 36 MB in hex. */
+/** Larger than any expected response: 128 blobs with cell proofs are 36 MB in hex. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const CONNECT_TIMEOUT_MS = 10_000;

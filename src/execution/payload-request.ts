@@ -2,7 +2,7 @@ import { ssz } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
 import type { PayloadRequest } from "./engine.ts";
 
-/** True if a payload built for one request satisfies the other. */
+/** Returns true if a payload built for one request also satisfies the other. */
 export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
   return (
     a.fork === b.fork &&

@@ -158,7 +158,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
     exchange.start(() => void answer(exchange, () => Promise.reject(reason)));
   }
 
-  /** Sends the response of `work`. Never rejects. */
+  /** Sends the response returned by `work`. Never rejects. */
   async function answer(exchange: Exchange, work: () => Promise<Response>): Promise<void> {
     const { res } = exchange;
     if (exchange.isClosed) return;

@@ -205,7 +205,7 @@ function domainOf(body: JsonObject, config: BeaconConfig, domain: DomainType, ep
   return computeDomain(domain, version, config.genesisValidatorsRoot);
 }
 
-/** Returns the capella domain, which voluntary exits use since Deneb (EIP-7044); undefined before Deneb. */
+/** Returns the Capella domain, which voluntary exits use since Deneb (EIP-7044); undefined before Deneb. */
 function exitDomain(body: JsonObject, config: BeaconConfig): Uint8Array | undefined {
   const { currentVersion } = readForkInfo(body, config);
   const fork = config.forksAscendingEpochOrder.find(({ version }) => byteArrayEquals(version, currentVersion));

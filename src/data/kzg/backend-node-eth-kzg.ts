@@ -1,7 +1,7 @@
 import type { OpenBackend } from "./backend.ts";
 
 /**
- * Loads @crate-crypto/node-eth-kzg. Uses only its synchronous calls: the asynchronous ones free their arguments on the
+ * Loads @crate-crypto/node-eth-kzg. Uses only its synchronous calls: asynchronous calls free their arguments on the
  * thread that first loaded the library, which crashes the process.
  */
 export async function loadNodeEthKzg(): Promise<OpenBackend> {

@@ -8,7 +8,7 @@ export type KzgBackendName = (typeof KZG_BACKENDS)[number];
 export const KZG_CHOICES = ["auto", ...KZG_BACKENDS] as const;
 export type KzgChoice = (typeof KZG_CHOICES)[number];
 
-/** Synchronous KZG operations provided by a library. Every function throws on malformed input or returns false. */
+/** Synchronous KZG operations provided by a library. On malformed input, every function throws or returns false. */
 export interface KzgBackend {
   commitmentOf(blob: Uint8Array): Uint8Array;
   blobProofOf(blob: Uint8Array, commitment: Uint8Array): Uint8Array;

@@ -4,8 +4,9 @@ export interface CellsAndProofs {
 }
 
 /**
- * KZG operations of Deneb and Fulu (deneb/polynomial-commitments.md, fulu/polynomial-commitments-sampling.md). For
- * malformed input, verification resolves to false and computation rejects.
+ * KZG operations introduced in Deneb and Fulu (deneb/polynomial-commitments.md,
+ * fulu/polynomial-commitments-sampling.md). For malformed input, verification resolves to false and computation
+ * rejects.
  */
 export interface Kzg {
   commitmentOf(blob: Uint8Array): Promise<Uint8Array>;

@@ -64,7 +64,7 @@ export class ThreadedKzg implements Kzg {
   }
 
   /**
-   * Loads the backend and resolves to its name. The caller handles a failure; it is not logged.
+   * Loads the backend and resolves to its name. Failures are left to the caller and not logged.
    *
    * @throws KzgUnavailableError
    */

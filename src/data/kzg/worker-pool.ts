@@ -9,7 +9,7 @@ import { packBuffers } from "./pack-buffers.ts";
 /** Blobs or cells per job: about 50 ms of native code, so urgent jobs do not wait long. Larger batches gain little. */
 export const MAX_BATCH = { verifyBlobs: 16, verifyCells: 512 } as const;
 
-/** A job is retried once if its thread died. */
+/** A job is retried once if its thread dies. */
 const MAX_ATTEMPTS = 2;
 
 type Verification = keyof typeof MAX_BATCH;

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../errors/error-code.ts";
 
-/** Files of a LevelDB directory by type. */
+/** Files in a LevelDB directory, by type. */
 export interface DatabaseFiles {
   path: string;
   hasCurrent: boolean;

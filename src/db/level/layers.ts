@@ -22,7 +22,7 @@ interface Version {
   isDeleted: boolean;
 }
 
-/** A key with an entry in a layer, and the database key of its value; null if the layer deleted it. */
+/** A key with an entry in a layer. Holds the database key of the value, or null if the layer deleted the key. */
 export interface LayeredKey {
   name: Name;
   valueKey: Uint8Array | null;
@@ -44,9 +44,9 @@ export const LIVE_LAYERS_KEY = layerPrefix(0);
 const DELETED = new Uint8Array();
 
 /**
- * Copy-on-write layers over a key-value store. All writes go into the top layer. Reads take the newest live version of
- * a key, then the base. Removing a layer and all layers above it from the live list restores the previous contents in
- * one write.
+ * Copy-on-write layers over a key-value store. All writes go into the top layer. Reads return the newest live version
+ * of a key, or else the value in the base. Removing a layer and all layers above it from the live list restores the
+ * previous contents in one write.
  *
  * A layer entry is stored under a reserved prefix, followed by the layer number and the original key. Keys of live
  * layers are held in memory; their values are not.

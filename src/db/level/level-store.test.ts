@@ -92,7 +92,7 @@ describe("LevelStore", () => {
     await expect(store.clear(1)).rejects.toThrow(DatabaseWriteError);
     expect(writing).toHaveBeenCalledTimes(1);
     expect((await store.failed).message).toBe(`The database at ${dir.path} could not be written: No space left.`);
-    // Data from successful writes stays readable.
+    // Previously written values stay readable.
     expect(await collect(store.keys(1))).toEqual([bytes(1)]);
   });
 

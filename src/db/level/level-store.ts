@@ -168,7 +168,10 @@ export class LevelStore {
     return number;
   }
 
-  /** Adds a layer containing the operations. They become visible atomically, even if they exceed one batch. */
+  /**
+   * Adds a layer containing the operations. The operations become visible atomically, even if they do not fit into one
+   * batch.
+   */
   async addFilledLayer(operations: AsyncIterable<Operation>): Promise<number> {
     const number = this.#layers.allocate();
     try {
@@ -378,7 +381,7 @@ async function* inChunks(operations: AsyncIterable<Operation>): AsyncGenerator<O
   if (chunk.length > 0) yield chunk;
 }
 
-/** An entry of the base, or a layered key whose value is not loaded yet. */
+/** An entry in the base, or a layered key whose value has not been loaded yet. */
 interface FoundEntry {
   key: Uint8Array;
   value: Uint8Array;

@@ -62,7 +62,7 @@ const PARENT_ROOT_BYTES = 32;
 const NO_DATA = new Uint8Array();
 const NO_VALUE = new Uint8Array();
 
-/** Index of the unfinalized blocks. Fork choice is rebuilt from it at start-up. */
+/** Index of the unfinalized blocks. Fork choice is rebuilt from this index at start-up. */
 export class HotBlockRepository {
   readonly #store: LevelStore;
 

@@ -95,7 +95,7 @@ export class DataWrites {
     this.#batch.put(Bucket.dataBlocks, slotAndRootKey(slot, root), new Uint8Array());
   }
 
-  /** Deletes the block and its sidecars. `indices` must list all sidecars stored for it. */
+  /** Deletes the block and its sidecars. `indices` must list all sidecars stored for the block. */
   delete({ slot, root }: SlotAndRoot, indices: readonly number[]): void {
     for (const index of indices) this.deleteSidecar(root, index);
     this.#batch.delete(Bucket.dataBlocks, slotAndRootKey(slot, root));

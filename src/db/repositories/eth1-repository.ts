@@ -16,7 +16,7 @@ export interface Eth1Changes {
 
 const SNAPSHOT_KEY = new Uint8Array();
 
-/** Blocks and deposits from the execution chain, which eth1 votes and block production need before Electra. */
+/** Blocks and deposits from the execution chain, needed for eth1 votes and block production before Electra. */
 export class Eth1Repository {
   readonly #store: LevelStore;
 

@@ -13,7 +13,7 @@ interface CheckpointRecord {
 export interface AnnouncedNode {
   /** The newest signed ENR, in text form. */
   record: string;
-  /** Metadata of the p2p specification: SSZ in hex. */
+  /** Metadata as defined by the p2p specification: SSZ in hex. */
   metadata: string;
 }
 
@@ -39,7 +39,7 @@ export interface RememberedPeer {
 export interface StoredBan {
   /** Peer ID in base58btc. */
   peerId: string;
-  /** Public IP address of its last connection; null if unknown. */
+  /** Public IP address of the peer's last connection; null if unknown. */
   address: string | null;
   /** Expiry in Unix milliseconds. */
   until: number;
@@ -87,7 +87,10 @@ export class MetaRepository {
     return this.#getJson<CheckpointRecord>(Name.finalized);
   }
 
-  /** First slot of the finalized chain whose execution payload is not known to be valid; null if all are. */
+  /**
+   * Returns the first slot of the finalized chain whose execution payload is not known to be valid; null if all
+   * payloads are.
+   */
   getUnverifiedFrom(): Promise<Slot | null> {
     return this.#getJson<Slot | null>(Name.unverifiedFrom);
   }

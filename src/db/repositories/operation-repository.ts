@@ -27,7 +27,7 @@ export class OperationRepository {
     await batch.write();
   }
 
-  /** Returns all operations. Operations of one kind keep their order. */
+  /** Returns all operations. Operations of the same kind keep their order. */
   async getAll(): Promise<StoredOperation[]> {
     const operations: StoredOperation[] = [];
     for await (const [key, bytes] of this.#store.entries(Bucket.operations)) {

@@ -48,7 +48,7 @@ export class StateIndexWrites {
   }
 }
 
-/** Decodes a position from a key or value of slot and block root. */
+/** Decodes a position from a key or value made up of slot and block root. */
 export function positionOf(key: Uint8Array): StatePosition {
   const { slot, root } = slotAndRootOfKey(key);
   return { slot, blockRoot: root };

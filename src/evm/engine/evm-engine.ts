@@ -48,7 +48,7 @@ interface EvmEngineParts {
   maxBlocks?: number;
 }
 
-/** Dependencies on the node, which is created after the engine. */
+/** Services provided by the node, which is created after the engine. */
 export interface EvmServices {
   history: PayloadHistory;
   store: EvmStore;
@@ -170,7 +170,7 @@ export class EvmEngine implements ExecutionEngine {
     this.overrides.connect(store);
   }
 
-  /** Stops storing the current chain, before switching to another database. */
+  /** Stops storing the current chain, before the database is switched to another chain. */
   detach(): Promise<void> {
     this.overrides.detach();
     return this.flush();
@@ -188,8 +188,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is rejected. Impersonated transactions are
-   * rejected unless `allowed`. If storing the transaction fails, removes it from the pool again.
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if the transaction is rejected. Impersonated
+   * transactions are rejected unless `allowed`. If storing the transaction fails, removes it from the pool again.
    */
   async addTransaction(encoded: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(encoded, impersonation);

@@ -42,7 +42,8 @@ export async function fillBlock(
 }
 
 /**
- * Candidates shared by several attempts. Reads each candidate from the source at most once, when an attempt needs it.
+ * Candidates shared by several attempts. Each candidate is read from the source at most once, when an attempt first
+ * needs it.
  */
 class Offers {
   readonly #unread: Iterator<Transaction>;

@@ -105,7 +105,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return "tag" in id && id.tag === "pending" ? { ...block, world: block.openWorld } : block;
   }
 
-  /** Number of the oldest consecutive block with its state in memory. */
+  /** Returns the number of the oldest block with its state in memory. All blocks after it are in memory as well. */
   get #oldest(): bigint {
     const { number } = this.engine.blocks.branchAbove(0n, this.latest)[0]?.header ?? { number: 0n };
     return number;
@@ -142,8 +142,8 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   }
 
   /**
-   * Walks a range of canonical blocks in ascending order. Yields the blocks in memory one by one, and the blocks in
-   * between as ranges.
+   * Walks a range of canonical blocks in ascending order. Yields the blocks in memory one by one, and all other blocks
+   * as ranges.
    */
   *inRange(from: bigint, to: bigint): Generator<ExecutedBlock | NumberRange> {
     const recent = this.#index.oldestRecent;

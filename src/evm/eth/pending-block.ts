@@ -1,7 +1,7 @@
 import type { ExecutedBlock } from "../execution/block.ts";
 import type { EthEngine } from "./eth-engine.ts";
 
-/** Builds the pending block. Caches it until the head, the pool or its attributes change. */
+/** Builds the pending block, and caches it until the head, the pool or the block's attributes change. */
 export class PendingBlock {
   readonly #engine: Pick<EthEngine, "pendingPlan" | "buildPlanned">;
   #cached: { key: string; block: Promise<ExecutedBlock> } | undefined;

@@ -23,9 +23,9 @@ export interface BlockAttributes extends HeaderChange {
   timestamp: number;
   prevRandao: Uint8Array;
   feeRecipient: Uint8Array;
-  /** Since Shanghai; ignored before Shanghai. */
+  /** Ignored before Shanghai. */
   withdrawals?: readonly Withdrawal[];
-  /** Since Cancun; ignored before Cancun. */
+  /** Ignored before Cancun. */
   parentBeaconBlockRoot?: Uint8Array;
   extraData?: Uint8Array;
   /** Target gas limit; defaults to the parent's. */

@@ -42,8 +42,8 @@ const METHODS = [
 afterEach(() => vi.restoreAllMocks());
 
 /**
- * Makes the n-th call to the state fail, counting calls while `isActive`. Returns a function that tells if there was
- * such a call.
+ * Makes the n-th call to the state fail, counting only calls made while `isActive`. Returns a function that reports
+ * whether the n-th call was reached.
  */
 function failAt(wanted: number, isActive: () => boolean): () => boolean {
   let calls = 0;

@@ -230,12 +230,12 @@ export class ForkRules {
     return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
   }
 
-  /** Runs `work` on an EVM that is not shared in the meantime. */
+  /** Runs `work` with exclusive use of an EVM. */
   withMachine<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
     return this.#with(this.#idle, false, work);
   }
 
-  /** Runs a call within a budget, on an EVM that is not shared in the meantime. */
+  /** Runs a call within a budget, with exclusive use of an EVM. */
   withLimitedMachine<T>(budget: CallBudget, work: (machine: Machine) => Promise<T>): Promise<T> {
     return this.#with(this.#idleLimited, true, (machine) => {
       machine.budget = budget;
@@ -264,7 +264,7 @@ export class ChainRules {
   readonly #usesLibrary: boolean;
   readonly #rules = new Map<string, ForkRules>();
 
-  /** With `usesLibrary`, code runs in the interpreter of the EVM library, for comparison. */
+  /** If `usesLibrary` is true, runs code in the EVM library's own interpreter, for comparison. */
   constructor(options: ChainRulesOptions, crypto: EvmCrypto, { usesLibrary = true } = {}) {
     this.#options = options;
     this.crypto = crypto;

@@ -18,7 +18,7 @@ export interface Transaction {
  */
 export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Address): Transaction {
   const { keccak } = rules.crypto;
-  // Not frozen, because the library attaches the sender to it.
+  // Not frozen, because the library attaches the sender to the object.
   const tx = createTxFromRLP(raw, { common: rules.common, freeze: false }) as TypedTransaction;
   if (!tx.isSigned()) throw new Error("transaction is not signed");
   const address = sender ?? impersonatedSender(tx) ?? new Address(keccak(tx.getSenderPublicKey()).subarray(12));
@@ -26,7 +26,7 @@ export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Ad
   return { raw, hash: keccak(raw), sender: address, tx };
 }
 
-/** Returns the transaction with the given rules, without recovering the sender again. */
+/** Returns the transaction under the given rules, without recovering the sender again. */
 export function withRules(transaction: Transaction, rules: ForkRules): Transaction {
   if (transaction.tx.common === rules.common) return transaction;
   return decodeTransaction(transaction.raw, rules, transaction.sender);

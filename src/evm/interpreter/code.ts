@@ -3,21 +3,24 @@ import { WORD_BYTES } from "./words/word.ts";
 const PUSH1 = 0x60;
 const PUSH32 = 0x7f;
 const JUMPDEST = 0x5b;
-/** Zeros after the code: STOP, and the missing bytes of a PUSH at its end. */
+/** Zeros appended to the code: a STOP, and the missing bytes of a PUSH at the end. */
 const PADDING = WORD_BYTES + 1;
 
 const prepared = new WeakMap<Uint8Array, PreparedCode>();
 
-/** Code in the form that the interpreter reads. */
+/** Code in the form read by the interpreter. */
 export class PreparedCode {
-  /** The code, with zeros after its end. */
+  /** The code, followed by zeros. */
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly length: number;
-  /** 1 at each valid jump destination. */
+  /** Marks each valid jump destination with a 1. */
   #destinations: Uint8Array | undefined;
 
-  /** Returns the prepared form of a code. The state holds one array per contract, which is the key of the cache. */
+  /**
+   * Returns the prepared form of the code. The cache key is the array itself, because the state holds one array per
+   * contract.
+   */
   static of(code: Uint8Array): PreparedCode {
     let found = prepared.get(code);
     if (found === undefined) {

@@ -11,7 +11,7 @@ export const STACK_LIMIT = 1024;
 const EMPTY = new Uint8Array(0);
 const { OUT_OF_GAS } = EVMError.errorMessages;
 
-/** What the messages of a transaction share. */
+/** Context shared by all messages of a transaction. */
 export interface Environment {
   readonly host: Host;
   readonly evm: MessageRunner;
@@ -19,9 +19,9 @@ export interface Environment {
   readonly transaction: TransactionContext;
 }
 
-/** State of a message while its code runs. Frames are reused with their stack and memory. */
+/** State of a message while its code runs. Frames are reused, along with their stack and memory. */
 export class Frame {
-  /** Words of the stack, bottom first, and spare ones above it. */
+  /** Words on the stack, bottom first, followed by spare words. */
   readonly stack: Word[] = [];
   readonly memory = new Memory();
   /** Number of words on the stack. */
@@ -42,7 +42,7 @@ export class Frame {
   address!: Address;
   environment!: Environment;
 
-  /** Starts a message with the code that it runs. */
+  /** Starts a message, given the code that the message runs. */
   start(environment: Environment, message: Message, code: Uint8Array, address: Address, logs: readonly Log[]): void {
     this.environment = environment;
     this.message = message;
@@ -60,14 +60,14 @@ export class Frame {
     this.createdAddresses = message.createdAddresses ?? new Set();
   }
 
-  /** Clears what the next message must not see. */
+  /** Clears everything that the next message must not see. */
   clear(): void {
     this.memory.clear();
     this.output = EMPTY;
     this.returned = EMPTY;
   }
 
-  /** Removes the top word. It keeps its value until the next push. */
+  /** Removes the top word, whose value stays valid until the next push. */
   pop(): Word {
     this.height--;
     return this.stack[this.height]!;
@@ -78,7 +78,7 @@ export class Frame {
     return this.stack[this.height - 1]!;
   }
 
-  /** Adds a word, which the caller sets. */
+  /** Pushes a word, to be set by the caller. */
   push(): Word {
     if (this.height === this.stack.length) this.stack.push(new Word());
     return this.stack[this.height++]!;
@@ -89,7 +89,7 @@ export class Frame {
     this.gas -= gas;
   }
 
-  /** Pays for memory up to the end of a range, and provides it. A range without bytes needs no memory. */
+  /** Pays for memory up to the end of a range, and allocates it. An empty range needs no memory. */
   expandMemory(offset: number, length: number): void {
     if (length === 0) return;
     const end = offset + length;
@@ -98,7 +98,7 @@ export class Frame {
     this.memory.grow(end);
   }
 
-  /** Charges an access to an account, and makes it warm. */
+  /** Charges for an access to an account, and makes the account warm. */
   chargeAccountAccess(address: Uint8Array): void {
     const { journal } = this.environment.evm;
     const isWarm = journal.isWarmedAddress(address);

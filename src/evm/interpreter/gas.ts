@@ -1,4 +1,4 @@
-/** Gas of the forks since Paris, in the names of the execution specification where it has some. */
+/** Gas costs since Paris, named as in the execution specification where possible. */
 export const BASE_GAS = 2;
 export const VERY_LOW_GAS = 3;
 export const LOW_GAS = 5;
@@ -17,13 +17,13 @@ export const LOG_GAS = 375;
 export const LOG_TOPIC_GAS = 375;
 export const LOG_BYTE_GAS = 8;
 
-/** Access to state (EIP-2929). */
+/** State access (EIP-2929). */
 export const WARM_ACCESS_GAS = 100;
 export const COLD_ACCOUNT_GAS = 2600;
 export const COLD_SLOT_GAS = 2100;
 export const TRANSIENT_STORAGE_GAS = 100;
 
-/** Writes to storage (EIP-2200, EIP-2929, EIP-3529). */
+/** Storage writes (EIP-2200, EIP-2929, EIP-3529). */
 export const SSTORE_SENTRY_GAS = 2300;
 export const SSTORE_SET_GAS = 20_000;
 export const SSTORE_RESET_GAS = 2900;
@@ -35,5 +35,5 @@ export const NEW_ACCOUNT_GAS = 25_000;
 export const CREATE_GAS = 32_000;
 export const INIT_CODE_WORD_GAS = 2;
 export const SELFDESTRUCT_GAS = 5000;
-/** A call gets at most all but one 64th of the gas (EIP-150). */
+/** A call gets at most all but one 64th of the remaining gas (EIP-150). */
 export const CALL_GAS_DIVISOR = 64;

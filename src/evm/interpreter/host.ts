@@ -3,10 +3,10 @@ import type { Address } from "@ethereumjs/util";
 import type { Keccak } from "../state/trie.ts";
 import type { AccountRecord } from "../state/world.ts";
 
-/** A value, or its promise if it has to be fetched. */
+/** A value, or a promise if the value has to be fetched. */
 export type Pending<T> = T | Promise<T>;
 
-/** State as the interpreter reads and writes it. `WorldState` implements it. */
+/** State access needed by the interpreter. Implemented by `WorldState`. */
 export interface StateAccess {
   account(address: Uint8Array): Pending<AccountRecord | undefined>;
   /** Returns the value without leading zeros. */
@@ -16,7 +16,7 @@ export interface StateAccess {
   setStorage(address: Address, slot: Uint8Array, value: Uint8Array): void;
 }
 
-/** What the interpreter needs of its surroundings, apart from the EVM library. */
+/** Everything the interpreter needs apart from the EVM library. */
 export interface Host {
   readonly state: StateAccess;
   readonly keccak: Keccak;
@@ -29,14 +29,14 @@ export interface Host {
 /** The parts of the EVM library that run messages and track warm addresses, slots and transient storage. */
 export type MessageRunner = Pick<EVM, "runCall" | "journal" | "transientStorage" | "stateManager" | "common">;
 
-/** What all messages of a transaction have in common. */
+/** Context shared by all messages of a transaction. */
 export interface TransactionContext {
   readonly block: NonNullable<EVMRunCallOpts["block"]>;
   readonly origin: Address;
   readonly gasPrice: bigint;
 }
 
-/** Continues with a value, at once if it is there. */
+/** Continues with a value, immediately if it is already available. */
 export function whenReady<T>(value: Pending<T>, use: (value: T) => void): Promise<void> | undefined {
   if (value instanceof Promise) return value.then(use);
   use(value);

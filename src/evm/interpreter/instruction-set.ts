@@ -20,7 +20,7 @@ import { STORAGE, TRANSIENT_STORAGE } from "./instructions/storage.ts";
 
 const OPCODES = 256;
 
-/** Instructions since Paris. */
+/** Instructions available since Paris. */
 const BASE_INSTRUCTIONS: Instructions = [
   ...ARITHMETIC,
   ...COMPARISON,
@@ -39,7 +39,7 @@ const BASE_INSTRUCTIONS: Instructions = [
   ...SELF_DESTRUCT,
 ];
 
-/** Instructions of EIPs since Shanghai. */
+/** Instructions added by EIPs since Shanghai. */
 const ADDED_INSTRUCTIONS: readonly [eip: number, added: Instructions][] = [
   [3855, PUSH_ZERO],
   [1153, TRANSIENT_STORAGE],
@@ -49,7 +49,7 @@ const ADDED_INSTRUCTIONS: readonly [eip: number, added: Instructions][] = [
   [7939, COUNT_LEADING_ZEROS],
 ];
 
-/** In place of an instruction that changes the state. */
+/** Replaces every instruction that would change the state in a static call. */
 const FORBIDDEN: Pick<Instruction, "gas" | "pops" | "pushes" | "run"> = {
   gas: 0,
   pops: 0,
@@ -59,16 +59,16 @@ const FORBIDDEN: Pick<Instruction, "gas" | "pops" | "pushes" | "run"> = {
   },
 };
 
-/** The instructions of a fork by opcode, one table for each property that the loop reads. */
+/** A fork's instructions by opcode, with one table for each property that the loop reads. */
 export class InstructionSet {
   readonly gas = new Uint16Array(OPCODES);
-  /** Bounds of the height of the stack. No height fits an unknown opcode. */
+  /** Bounds for the stack height. No height fits an unknown opcode. */
   readonly lowest = new Int16Array(OPCODES).fill(STACK_LIMIT + 1);
   readonly highest = new Int16Array(OPCODES);
   readonly run: Run[] = new Array(OPCODES).fill(() => undefined);
   readonly #instructions = new Map<number, Instruction>();
 
-  /** With `isStatic`, instructions that change the state fail. */
+  /** If `isStatic` is true, instructions that change the state fail. */
   constructor(common: Common, isStatic: boolean) {
     const added = ADDED_INSTRUCTIONS.filter(([eip]) => common.isActivatedEIP(eip)).flatMap(([, each]) => each);
     for (const instruction of [...BASE_INSTRUCTIONS, ...added]) {

@@ -1,17 +1,17 @@
 import type { Frame } from "./frame.ts";
 
-/** One opcode. The interpreter charges the gas and checks the stack before it runs. */
+/** A single opcode. The interpreter charges the gas and checks the stack before running it. */
 export interface Instruction {
   readonly opcode: number;
   readonly name: string;
   readonly gas: number;
-  /** Words that it takes from the stack. */
+  /** Number of words taken from the stack. */
   readonly pops: number;
-  /** Words that it puts onto the stack. */
+  /** Number of words pushed onto the stack. */
   readonly pushes: number;
-  /** Further gas depends on the operands. */
+  /** True if additional gas depends on the operands. */
   readonly hasDynamicGas?: boolean;
-  /** A static call must not run it. */
+  /** True if static calls must not run the instruction. */
   readonly isWriting?: boolean;
   /** Returns a promise if the interpreter has to wait. Throws an `EVMError` to end the message. */
   readonly run: Run;

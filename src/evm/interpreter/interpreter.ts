@@ -4,7 +4,7 @@ import type { InstructionSet } from "./instruction-set.ts";
 
 const { INVALID_OPCODE, OUT_OF_GAS, STACK_OVERFLOW, STACK_UNDERFLOW } = EVMError.errorMessages;
 
-/** Runs a message to its end. Throws an `EVMError` if it fails or reverts. */
+/** Runs a message to the end. Throws an `EVMError` if the message fails or reverts. */
 export async function interpret(frame: Frame, instructions: InstructionSet): Promise<void> {
   let pending = interpretUntilPending(frame, instructions);
   while (pending !== undefined) {
@@ -30,7 +30,7 @@ function interpretUntilPending(frame: Frame, instructions: InstructionSet): Prom
   return undefined;
 }
 
-/** Returns why an instruction cannot run, in the order in which the EVM library checks it. */
+/** Returns the reason why an instruction cannot run. The checks are made in the same order as in the EVM library. */
 function failureOf({ gas, height }: Frame, instructions: InstructionSet, opcode: number): EVMError {
   const instruction = instructions.of(opcode);
   if (instruction === undefined) return new EVMError(INVALID_OPCODE);

@@ -6,7 +6,7 @@ import { InstructionSet } from "./instruction-set.ts";
 import { interpret } from "./interpreter.ts";
 import { type InterpreterRules, rulesOf } from "./rules.ts";
 
-/** The library's options of a message. */
+/** The library's options for a message. */
 interface MessageOptions {
   pc?: number;
   initialLogs?: Log[];
@@ -15,8 +15,8 @@ interface MessageOptions {
 const { REVERT } = EVMError.errorMessages;
 
 /**
- * The EVM of the library with our interpreter. The library still executes calls, creations and precompiles as messages,
- * and runs the code itself while a listener wants each step.
+ * The library's EVM with our own interpreter. The library still executes calls, creations and precompiles as messages,
+ * and runs the code itself while a listener needs every step.
  */
 export class InterpretingEvm extends EVM {
   readonly #host: Host;
@@ -25,7 +25,7 @@ export class InterpretingEvm extends EVM {
   readonly #staticInstructions: InstructionSet;
   readonly #idleFrames: Frame[] = [];
 
-  /** For a fork since Paris. */
+  /** Requires a fork since Paris. */
   constructor(options: EVMOpts, host: Host) {
     super(options);
     this.#host = host;
@@ -52,7 +52,7 @@ export class InterpretingEvm extends EVM {
     return result;
   }
 
-  /** Returns the error with which the message ends. */
+  /** Returns the error that ended the message, if any. */
   async #interpret(frame: Frame, instructions: InstructionSet): Promise<EVMError | undefined> {
     try {
       await interpret(frame, instructions);
@@ -64,7 +64,7 @@ export class InterpretingEvm extends EVM {
   }
 }
 
-/** A message that fails uses all of its gas. One that reverts keeps the rest. */
+/** A failing message uses up all of its gas; a reverting message keeps the rest. */
 function resultOf(frame: Frame, gasLimit: bigint, error: EVMError | undefined): ExecResult {
   const { output, logs, selfdestruct, createdAddresses, gasRefund } = frame;
   const gas = error === undefined || error.error === REVERT ? BigInt(frame.gas) : 0n;

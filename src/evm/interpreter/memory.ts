@@ -2,10 +2,10 @@ import { MEMORY_SQUARE_DIVISOR, MEMORY_WORD_GAS } from "./gas.ts";
 import { WORD_BYTES } from "./words/word.ts";
 
 const INITIAL_BYTES = 4096;
-/** A larger buffer is dropped after its frame. */
+/** Buffers larger than this are dropped once their frame has ended. */
 const REUSED_BYTES = 64 * 1024;
 
-/** Memory of a frame. Its size is a multiple of 32 bytes. */
+/** A frame's memory. The size is a multiple of 32 bytes. */
 export class Memory {
   bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
   view: DataView = new DataView(this.bytes.buffer);
@@ -15,12 +15,12 @@ export class Memory {
     return this.#size;
   }
 
-  /** Gas of growing to `end`, which may be infinite. */
+  /** Returns the gas for growing to `end`, which may be infinite. */
   growthGas(end: number): number {
     return end <= this.#size ? 0 : gasOf(Math.ceil(end / WORD_BYTES)) - gasOf(this.#size / WORD_BYTES);
   }
 
-  /** Grows to `end`, after its gas was paid. */
+  /** Grows to `end`. The gas must already have been paid. */
   grow(end: number): void {
     if (end <= this.#size) return;
     this.#size = Math.ceil(end / WORD_BYTES) * WORD_BYTES;
@@ -35,7 +35,7 @@ export class Memory {
     return this.bytes.slice(offset, offset + length);
   }
 
-  /** Writes a range of `source`, with zeros after its end. */
+  /** Writes a range of `source`, padded with zeros past the end of `source`. */
   write(offset: number, source: Uint8Array, sourceOffset: number, length: number): void {
     const copied = source.subarray(
       Math.min(sourceOffset, source.length),

@@ -1,6 +1,6 @@
 import type { Common } from "@ethereumjs/common";
 
-/** Rules that differ between the forks since Paris, apart from the instruction set. */
+/** Rules that differ between forks since Paris, apart from the instruction set. */
 export interface InterpreterRules {
   /** EIP-3860: init code is metered and limited. */
   limitsInitCode: boolean;

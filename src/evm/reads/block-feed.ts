@@ -18,7 +18,7 @@ export interface FeedBlock {
   /** Encoded with receipts and senders. */
   bytes: Uint8Array;
   value: bigint;
-  /** Recent block hashes, unless the replica has those of the parent. */
+  /** Recent block hashes; omitted if the replica already has the parent's hashes. */
   hashes?: readonly Uint8Array[];
   overrides?: readonly Override[];
 }
@@ -29,7 +29,7 @@ export interface FeedBatch {
   isLast: boolean;
 }
 
-/** Plan for the pending block that can be structured-cloned. */
+/** Structured-cloneable plan for the pending block. */
 export interface FeedPlan {
   key: string;
   plan?: {

@@ -61,7 +61,7 @@ export class EngineReplica implements EthEngine {
   readonly #replay: BlockReplay;
   readonly #base: StoredBase;
   readonly #world: FollowingWorld;
-  /** Lower bound for the revision of the blocks. */
+  /** Revision that the blocks are known to include. */
   #followed: number | undefined;
   #fetching: Promise<void> | undefined;
   #waiting: WaitingOverrides;

@@ -58,9 +58,7 @@ interface Session {
 export const GRACE_MS = 1000;
 /** Time after which a thread without chains ends. */
 const IDLE_MS = 10_000;
-/**
- * Number of thread crashes after which a read fails. Replacements of the thread because of other reads do not count.
- */
+/** A read fails after this many thread crashes. Replacements of the thread because of other reads do not count. */
 const MAX_CRASHES = 3;
 
 /**

@@ -32,7 +32,8 @@ export function encodeWorld(world: World): Uint8Array {
 }
 
 /**
- * Decodes a world. Throws if the bytes are truncated or have a different version. The caller must check the state root.
+ * Decodes a world. Throws if the bytes are truncated or were written by a different version. The caller must check the
+ * state root.
  */
 export function decodeWorld(bytes: Uint8Array, keccak: Keccak): World {
   const reader = new Reader(bytes);

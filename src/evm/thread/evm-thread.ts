@@ -181,7 +181,7 @@ export class EvmThread implements ExecutionEngine {
     return this.#worker.begin();
   }
 
-  /** Stops using the current chain until `restore`, while switching to another database. */
+  /** Stops using the current chain until `restore`, while the database is switched to another chain. */
   detach(): Promise<void> {
     this.#beginHistory();
     return this.#engine("detach", [], { isRepeated: true });
@@ -407,7 +407,7 @@ export class EvmThread implements ExecutionEngine {
 const unknownPayload = (id: PayloadId) =>
   new PayloadUnavailableError(`Unknown payload id ${id}: the EVM has not built it.`);
 
-/** Adds a hash and drops the oldest ones beyond the limit. */
+/** Adds a hash, dropping the oldest hashes if there are too many. */
 function addTo(hashes: Set<RootHex>, hash: RootHex): void {
   hashes.add(hash);
   for (const oldest of hashes) {

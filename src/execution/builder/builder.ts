@@ -51,7 +51,7 @@ interface BuilderErrorOptions {
 
 /** Thrown if a builder fails. The message is a complete sentence. */
 export class BuilderError extends OperationalError {
-  /** True if the builder answered with an error, so retrying is pointless. */
+  /** True if the builder responded with an error, so retrying is pointless. */
   readonly isRejection: boolean;
   /** True if the response could not be decoded. */
   readonly isUnreadable: boolean;

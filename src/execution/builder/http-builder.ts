@@ -36,7 +36,7 @@ interface BuilderResponse {
 }
 
 /**
- * HTTP client of a builder. Requests are JSON, which every builder supports; responses are SSZ if the builder supports
+ * HTTP client for a builder. Requests are JSON, which every builder supports; responses are SSZ if the builder supports
  * it.
  */
 export class HttpBuilder implements Builder {

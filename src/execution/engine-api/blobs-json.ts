@@ -13,7 +13,7 @@ const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
 /** Size of a KZG commitment or proof. */
 const POINT_BYTES = 48;
 
-/** Decodes BlobsBundleV1, or since fulu BlobsBundleV2 with cell proofs. */
+/** Decodes BlobsBundleV1 or, since fulu, BlobsBundleV2 with cell proofs. */
 export function blobsBundleFromJson(fork: ForkPostBellatrix, json: JsonValue): BlobsBundle {
   const points = (name: string) => pointList(json.member(name));
   const bundle = {

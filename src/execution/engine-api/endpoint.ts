@@ -279,7 +279,7 @@ export class Endpoint {
     if (state !== before) this.#options.onStateChange();
   }
 
-  /** Logs changes of the state, and new kinds of failures while the client is unavailable. */
+  /** Logs state changes, and new kinds of failures while the client is unavailable. */
   #log(before: EngineState): void {
     const { logger } = this.#options;
     const url = this.origin;

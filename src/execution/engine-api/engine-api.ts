@@ -273,7 +273,7 @@ export class EngineApi implements ExecutionEngine {
     for (const listener of this.#listeners) listener(state);
   }
 
-  /** Logs a failover. The first client to answer at start, and the loss of all clients, are not failovers. */
+  /** Logs a failover. Finding the first client at start-up and losing all clients do not count as failovers. */
   #logFailover(): void {
     const current = this.#current;
     if (!this.#isConnected || current === this.#active || !isReachable(current.state)) return;

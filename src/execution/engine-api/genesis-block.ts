@@ -75,7 +75,7 @@ export async function readExecutionGenesis(
   throw new EngineUnavailableError(failures.join(" "));
 }
 
-/** Fields introduced by later forks are absent. */
+/** Fields introduced by forks after genesis are absent. */
 function genesisFromJson(json: JsonValue): GenesisBlock {
   const quantity = (name: string, bits: number) => {
     const value = json.member(name);

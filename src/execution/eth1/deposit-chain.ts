@@ -127,8 +127,8 @@ export class DepositChain {
   }
 
   /**
-   * Computes the extension of the chain with these blocks and deposits. The deposits from the newest block to the last
-   * header must be complete.
+   * Computes how these blocks and deposits extend the chain. The deposits from the newest block to the last header must
+   * be complete.
    */
   extension(headers: readonly Eth1Header[], deposits: LoggedDeposit[]): Extension {
     const { count } = this.#tree;

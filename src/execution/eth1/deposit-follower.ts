@@ -16,7 +16,7 @@ interface DepositFollowerParts {
   /** JSON-RPC URLs of the deposit chain in order of preference. If a node fails, the next one is used. */
   urls: readonly string[];
   deposits: DepositChain;
-  /** Time of the beacon chain. */
+  /** Returns the beacon chain's current time. */
   nowSeconds(): number;
   logger: Logger;
   timers?: Pick<Timers, "sleep">;

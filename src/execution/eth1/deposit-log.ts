@@ -35,7 +35,7 @@ const WORD_BYTES = 32;
 /** Lengths of pubkey, withdrawal credentials, amount, signature and index (phase0/deposit-contract.md). */
 const FIELD_BYTES = [48, 32, 8, 96, 8];
 
-/** Parses a deposit log. Throws if the deposit contract cannot have emitted it. */
+/** Parses a deposit log. Throws if the deposit contract cannot have emitted the log. */
 export function parseDepositLog(log: z.infer<typeof DEPOSIT_LOG>): LoggedDeposit {
   const bytes = fromHex(log.data);
   const [pubkey, withdrawalCredentials, amount, signature, index] = FIELD_BYTES.map((length, n) =>

@@ -10,8 +10,8 @@ import {
 import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
 
 /**
- * Immutable Merkle tree of the deposit contract. Finalized deposits are stored as the roots of their largest subtrees
- * only (EIP-4881).
+ * Immutable Merkle tree of the deposit contract. Finalized deposits are stored only as the roots of their largest
+ * subtrees (EIP-4881).
  */
 export class DepositTree {
   readonly count: number;

@@ -37,10 +37,10 @@ const COUNT_POSITION = 64;
 /** Generous, because log queries over many blocks are slow. */
 const TIMEOUT_MS = 20_000;
 
-/** Concurrent header requests. */
+/** Maximum number of concurrent header requests. */
 const MAX_CONCURRENT_HEADERS = 32;
 
-/** JSON-RPC client of a deposit chain node. Validates all responses. */
+/** JSON-RPC client for a deposit chain node. Validates all responses. */
 export class Eth1Node {
   readonly name: string;
   readonly #client: JsonRpcClient;

@@ -67,7 +67,7 @@ export class FinalizedStore {
   }
 
   /**
-   * Deletes the transactions that the pool has discarded since the last call from the journal, so that a restart does
+   * Deletes from the journal the transactions that the pool has discarded since the last call, so that a restart does
    * not restore them.
    */
   async pruneDiscarded(): Promise<void> {

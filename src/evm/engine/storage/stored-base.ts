@@ -20,7 +20,7 @@ interface StoredBaseParts {
   logger: Logger;
 }
 
-/** Executing transactions worth 200 million gas takes one to five seconds. */
+/** Executing 200 million gas worth of transactions takes one to five seconds. */
 const DEFAULT_INTERVAL: BaseInterval = { blocks: 1024n, gas: 200_000_000n };
 /**
  * Minimum gas between two stored states per byte of state, so that storing states takes only a small share of the time.
@@ -74,7 +74,10 @@ export class StoredBase {
     };
   }
 
-  /** Stores the state of the last of the given finalized blocks if it is far enough from the stored state. */
+  /**
+   * Stores the state of the last block if it is far enough from the stored state. The blocks must be finalized and
+   * consecutive.
+   */
   async advance(finalBlocks: readonly ExecutedBlock[]): Promise<void> {
     const last = finalBlocks.at(-1);
     if (this.#store === undefined || last === undefined) return;

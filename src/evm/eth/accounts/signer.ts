@@ -55,8 +55,8 @@ export class AccountSigner {
   }
 
   /**
-   * True for a transfer that the sender can afford, to an account without code. False if pooled transactions could
-   * change that.
+   * Returns true for an affordable transfer to an account without code, unless pooled transactions could change either
+   * fact.
    */
   #isTransfer({ from, to, value = 0n, data: input, accessList, authorizationList, ...fees }: TransactionRequest) {
     const { engine, latest } = this.#chain;

@@ -83,7 +83,7 @@ export class Filters {
     return filter.changes.splice(0).flat();
   }
 
-  /** Returns all logs of a filter. */
+  /** Returns all logs that match a filter. */
   async logs(id: string, signal?: AbortSignal): Promise<unknown> {
     const { query } = this.#poll(id);
     if (query === undefined) throw new EthError("filter not found");

@@ -25,7 +25,7 @@ interface Branch {
   finalized: number;
 }
 
-/** A chain of blocks with random logs that are never executed. The chain grows, forks and is reverted at random. */
+/** A chain of never-executed blocks with random logs. The chain grows, forks and is reverted at random. */
 class RandomLogChain {
   readonly #random: RandomChoices;
   readonly #test: TestChain;

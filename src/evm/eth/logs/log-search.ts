@@ -89,7 +89,7 @@ export class LogSearch {
     return found;
   }
 
-  /** Yields the blocks in a range that may contain matching logs, in groups to be read together. */
+  /** Yields those blocks in a range that may contain matching logs, grouped so that each group can be read at once. */
   async *#candidates(from: bigint, to: bigint, matcher: LogMatcher): AsyncGenerator<Candidate[]> {
     const { archive, rules } = this.#chain.engine;
     for (const found of this.#chain.inRange(from, to)) {

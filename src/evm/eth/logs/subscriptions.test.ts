@@ -86,7 +86,7 @@ it("share the results if they are equal, and get those of later heads only", asy
 });
 
 it("end the newest ones if they are to get more than the chain can deliver", async () => {
-  // Three logs are examined and delivered to each subscriber.
+  // Enough to deliver three logs to only one audience.
   const { emit, follow } = await open(3 * 11 - 1);
   const [first, second, none] = [follow([]), follow([[1]]), follow([[7]])];
   await emit([1], [1], [1]);

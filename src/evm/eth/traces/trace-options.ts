@@ -1,4 +1,4 @@
-/** Options of the call tracer. */
+/** Options for the call tracer. */
 export interface CallTracerOptions {
   /** Omits inner calls. */
   readonly onlyTopCall?: boolean | undefined;
@@ -6,7 +6,7 @@ export interface CallTracerOptions {
   readonly withLog?: boolean | undefined;
 }
 
-/** Options of the prestate tracer. */
+/** Options for the prestate tracer. */
 export interface PrestateTracerOptions {
   /** Returns only the changed fields, with their values before and after. */
   readonly diffMode?: boolean | undefined;
@@ -16,7 +16,7 @@ export interface PrestateTracerOptions {
   readonly includeEmpty?: boolean | undefined;
 }
 
-/** Options of the struct logger. */
+/** Options for the struct logger. */
 export interface StructLoggerOptions {
   readonly enableMemory?: boolean | undefined;
   readonly disableStack?: boolean | undefined;

@@ -11,7 +11,7 @@ export interface TraceSubject {
   /** Absent for contract creations. */
   readonly recipient?: Uint8Array | undefined;
   readonly feeRecipient: Uint8Array;
-  /** Accounts that delegate their code by this transaction (EIP-7702). */
+  /** Accounts that delegate their code through this transaction (EIP-7702). */
   readonly authorities: readonly Uint8Array[];
   /** Addresses in hex, without the 0x prefix. */
   readonly precompiles: Pick<ReadonlySet<string>, "has">;
@@ -28,6 +28,6 @@ export interface TracedOutcome {
 export interface Tracer {
   /** Starts recording. Returns a function that stops recording. */
   attach(events: EvmEvents, subject: TraceSubject): () => void;
-  /** Returns the trace as JSON. Called while the state is still that after the transaction. */
+  /** Returns the trace as JSON. Called before the state changes again. */
   result(outcome: TracedOutcome): unknown;
 }

@@ -25,7 +25,7 @@ export class TransferTracer {
   #creation: Message | undefined;
   #logs: readonly Log[] = [];
 
-  /** Logs of the outermost call, after it has ended. */
+  /** Logs of the outermost call, available once that call has ended. */
   get logs(): readonly Log[] {
     return this.#logs;
   }

@@ -6,7 +6,7 @@ import { copyToMemory } from "./message.ts";
 
 const NO_CODE = new Uint8Array(0);
 
-/** Other accounts. */
+/** Instructions that read other accounts. */
 export const ACCOUNTS: Instructions = [
   {
     opcode: 0x31,
@@ -77,7 +77,7 @@ export const ACCOUNTS: Instructions = [
   },
 ];
 
-/** An account that is the same as none (EIP-161). */
+/** Returns true if an account counts as nonexistent (EIP-161). */
 export function isEmpty({ balance, nonce, code }: AccountRecord): boolean {
   return balance === 0n && nonce === 0n && code.length === 0;
 }

@@ -3,10 +3,10 @@ import { whenReady } from "../host.ts";
 import type { Instructions } from "../instruction.ts";
 import { setBigInt, setBytes, setZero, toBigInt } from "../words/word.ts";
 
-/** Ancestors whose hashes are available. */
+/** Number of ancestors whose hashes are available. */
 const BLOCK_HASH_WINDOW = 256n;
 
-/** The block. */
+/** Instructions that read the block. */
 export const BLOCK: Instructions = [
   {
     opcode: 0x40,

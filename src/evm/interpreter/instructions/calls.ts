@@ -9,21 +9,21 @@ import { isEmpty } from "./accounts.ts";
 import { canSend, runChild } from "./child-message.ts";
 
 const { REVERT, STATIC_STATE_CHANGE } = EVMError.errorMessages;
-/** Start of the code of an account that delegates to another, whose address follows (EIP-7702). */
+/** Prefix of a delegating account's code; the delegate's address follows (EIP-7702). */
 const DELEGATION_PREFIX = [0xef, 0x01, 0x00] as const;
-/** Length of such a code. */
+/** Length of a delegating account's code. */
 const DELEGATION_SIZE = 23;
 const NO_BYTES = new Uint8Array(0);
 
-/** How a call passes on its context. */
+/** How a kind of call passes on its context. */
 interface CallKind {
   opcode: number;
   name: string;
-  /** The call has a value operand. */
+  /** True if the call has a value operand. */
   hasValue: boolean;
-  /** The code runs in the account of the caller. */
+  /** True if the code runs in the caller's account. */
   isOwnAccount: boolean;
-  /** Sender and value stay those of the caller's message. */
+  /** True if sender and value are those of the caller's message. */
   isDelegate: boolean;
   isStatic: boolean;
 }
@@ -60,7 +60,7 @@ function instructionOf(kind: CallKind): Instruction {
   };
 }
 
-/** Runs the call as a message of the EVM library. */
+/** Runs the call as a message in the EVM library. */
 async function call(frame: Frame, kind: CallKind): Promise<void> {
   const { memory, message, address, environment } = frame;
   const requestedGas = toNumber(frame.pop());
@@ -80,7 +80,7 @@ async function call(frame: Frame, kind: CallKind): Promise<void> {
   if (environment.rules.hasDelegations) chargeDelegation(frame, account);
   const available = frame.gas - Math.floor(frame.gas / CALL_GAS_DIVISOR);
   const stipend = value > 0n ? CALL_STIPEND : 0;
-  // The child returns what it does not use of the stipend, too.
+  // The child also returns the unused part of the stipend.
   frame.gas += stipend;
   const gas = Math.min(requestedGas, available) + stipend;
   frame.returned = NO_BYTES;
@@ -106,7 +106,7 @@ async function call(frame: Frame, kind: CallKind): Promise<void> {
   setBoolean(frame.push(), hasSucceeded);
 }
 
-/** Charges the access to the code of an account that delegates to another. */
+/** If the account delegates its code, charges for access to the delegate. */
 function chargeDelegation(frame: Frame, account: AccountRecord | undefined): void {
   const code = account?.code ?? NO_BYTES;
   if (DELEGATION_PREFIX.some((byte, index) => code[index] !== byte)) return;

@@ -5,7 +5,7 @@ const DEPTH_LIMIT = 1024;
 
 type ChildOptions = Omit<ConstructorParameters<typeof Message>[0], "depth" | "gasRefund" | "blobVersionedHashes">;
 
-/** Whether a message with a value may start. Otherwise the call fails without a message. */
+/** Returns true if a message with a value may start. Otherwise, the call fails without starting a message. */
 export async function canSend({ message, address, environment }: Frame, value: bigint): Promise<boolean> {
   if (message.depth >= DEPTH_LIMIT) return false;
   if (value === 0n) return true;
@@ -13,7 +13,10 @@ export async function canSend({ message, address, environment }: Frame, value: b
   return (account?.balance ?? 0n) >= value;
 }
 
-/** Runs a message by the EVM library, and adds its effects to the frame: gas, refund, logs, created and deleted accounts. */
+/**
+ * Runs a message in the EVM library, and adds its effects to the frame: gas, refund, logs, created and deleted
+ * accounts.
+ */
 export async function runChild(frame: Frame, options: ChildOptions): Promise<EVMResult> {
   const { message, environment } = frame;
   const selfdestruct = new Map(frame.selfdestruct);

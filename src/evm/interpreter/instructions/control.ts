@@ -98,7 +98,7 @@ function jump(frame: Frame, target: Word): void {
   frame.position = destination;
 }
 
-/** The library's error, with the place of the jump. */
+/** Returns the library's error, with the position of the jump. */
 function invalidJump({ environment: { host }, message, address, position }: Frame): EVMError {
   const hash = Buffer.from(host.keccak(message.code as Uint8Array)).toString("hex");
   return new EVMError(`${INVALID_JUMP} at 0x${hash}/${address}:${position - 1}` as typeof INVALID_JUMP);

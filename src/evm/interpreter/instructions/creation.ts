@@ -6,9 +6,9 @@ import { setBytes, setZero, toBigInt, toBytes, toNumber, WORD_BYTES } from "../w
 import { canSend, runChild } from "./child-message.ts";
 
 const { INITCODE_SIZE_VIOLATION, REVERT } = EVMError.errorMessages;
-/** EIP-3860. */
+/** EIP-3860 limit. */
 const INIT_CODE_LIMIT = 49_152;
-/** EIP-2681. */
+/** EIP-2681 limit. */
 const MAX_NONCE = 2n ** 64n - 1n;
 const NO_BYTES = new Uint8Array(0);
 
@@ -35,7 +35,7 @@ export const CREATION: Instructions = [
   },
 ];
 
-/** Runs the creation as a message of the EVM library. */
+/** Runs the creation as a message in the EVM library. */
 async function create(frame: Frame, hasSalt: boolean): Promise<void> {
   const { memory, environment } = frame;
   const value = toBigInt(frame.pop());
@@ -67,7 +67,7 @@ async function create(frame: Frame, hasSalt: boolean): Promise<void> {
   else setBytes(word, created);
 }
 
-/** Counts the creation. Returns false if the nonce is at its maximum. */
+/** Increments the creator's nonce. Returns false if the nonce is at its maximum. */
 async function incrementNonce({ address, environment }: Frame): Promise<boolean> {
   const { journal, stateManager } = environment.evm;
   const account = await stateManager.getAccount(address);

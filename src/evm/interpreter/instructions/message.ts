@@ -7,7 +7,7 @@ import { setBigInt, setBytes, setNumber, setPadded, toNumber, WORD_BYTES } from 
 
 const { OUT_OF_GAS } = EVMError.errorMessages;
 
-/** The message, its code and its data. */
+/** Instructions that read the message, its code and its data. */
 export const MESSAGE: Instructions = [
   {
     opcode: 0x30,
@@ -171,7 +171,7 @@ export const BLOB_HASH: Instructions = [
   },
 ];
 
-/** Copies a part of `source` to memory. The stack has the offset in memory, the offset in `source` and the length. */
+/** Copies part of `source` to memory. The stack holds the offset in memory, the offset in `source` and the length. */
 export function copyToMemory(frame: Frame, source: Uint8Array): void {
   const { memory } = frame;
   const target = toNumber(frame.pop());

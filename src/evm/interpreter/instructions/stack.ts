@@ -53,7 +53,7 @@ function swap(depth: number): Instruction {
   };
 }
 
-/** Creates the instructions of the numbers from 1 on. */
+/** Creates one instruction for each number, starting at 1. */
 function series(count: number, create: (number: number) => Instruction): Instructions {
   return Array.from({ length: count }, (_, index) => create(index + 1));
 }

@@ -84,7 +84,7 @@ export const TRANSIENT_STORAGE: Instructions = [
   },
 ];
 
-/** Makes a slot warm. Returns whether it was. */
+/** Makes a slot warm. Returns true if the slot was already warm. */
 function warmSlot({ environment, address }: Frame, slot: Uint8Array): boolean {
   const { journal } = environment.evm;
   if (journal.isWarmedStorage(address.bytes, slot)) return true;
@@ -92,7 +92,7 @@ function warmSlot({ environment, address }: Frame, slot: Uint8Array): boolean {
   return false;
 }
 
-/** Sets a slot, for the gas and the refunds of EIP-2200 with the constants of EIP-2929 and EIP-3529. */
+/** Sets a slot, with gas and refunds as in EIP-2200, using the constants of EIP-2929 and EIP-3529. */
 function store(frame: Frame, slot: Uint8Array, value: Uint8Array, current: Uint8Array, original: Uint8Array): void {
   const isChanged = !areSame(value, current);
   const isFirstChange = areSame(current, original);
@@ -112,7 +112,7 @@ function isZero(value: Uint8Array): boolean {
   return value.every((byte) => byte === 0);
 }
 
-/** Compares a value of 32 bytes, or one without leading zeros, with one without leading zeros. */
+/** Compares a value, either 32 bytes long or without leading zeros, with a stored value without leading zeros. */
 function areSame(value: Uint8Array, stored: Uint8Array): boolean {
   const zeros = value.length - stored.length;
   if (zeros < 0) return false;

@@ -6,12 +6,12 @@ const one = new Int32Array(WORD_LIMBS);
 const other = new Int32Array(WORD_LIMBS);
 const product = new Int32Array(WORD_LIMBS);
 
-/** Returns the carry of an addition of limbs, 0 or 1. */
+/** Returns the carry of adding two limbs: 0 or 1. */
 function carryOf(x: number, y: number, sum: number): number {
   return ((x & y) | ((x | y) & ~sum)) >>> 31;
 }
 
-/** Returns the borrow of a subtraction of limbs, 0 or 1. */
+/** Returns the borrow of subtracting two limbs: 0 or 1. */
 function borrowOf(x: number, y: number, difference: number): number {
   return ((~x & y) | ((~x | y) & difference)) >>> 31;
 }
@@ -89,8 +89,9 @@ export function multiply(a: Word, b: Word): void {
 }
 
 /**
- * Writes the lowest limbs of the product of two words. Skips zeros, since most factors are small. A product of limbs is the sum of four products of halves, each
- * of which fits into 32 bits. Measured faster than digits of 16 or 24 bits and than BigInt.
+ * Writes the lowest limbs of the product of two words. Skips zeros, because most factors are small. A product of limbs
+ * is the sum of four products of halves, each of which fits into 32 bits. Measurements showed this to be faster than
+ * 16-bit digits, 24-bit digits and BigInt.
  */
 export function multiplyInto(target: Int32Array, limbs: number, a: Word, b: Word): void {
   copyLimbs(a, one);

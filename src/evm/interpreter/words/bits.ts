@@ -75,7 +75,7 @@ export function shiftLeft(a: Word, b: Word): void {
   for (let limb = 0; limb < WORD_LIMBS; limb++) {
     const from = limb - limbs;
     const high = from >= 0 ? source[from]! << bits : 0;
-    // JavaScript shifts by 32 bits as by none.
+    // JavaScript treats a shift by 32 bits as a shift by zero.
     const low = from >= 1 && bits > 0 ? source[from - 1]! >>> (LIMB_BITS - bits) : 0;
     target[limb] = high | low;
   }
@@ -106,7 +106,7 @@ function shiftRightFilled(a: Word, b: Word, fill: number): void {
   setLimbs(b, target);
 }
 
-/** Sets `b` to its byte with the index `a`, from the highest. */
+/** Sets `b` to its byte at index `a`, counted from the highest byte. */
 export function selectByte(a: Word, b: Word): void {
   const index = toNumber(a);
   if (index >= WORD_BYTES) {
@@ -118,7 +118,7 @@ export function selectByte(a: Word, b: Word): void {
   setNumber(b, (source[shift >> 2]! >>> ((shift & 3) * 8)) & BYTE_MASK);
 }
 
-/** Extends the sign of `b` from the byte with the index `a`, from the lowest. */
+/** Extends the sign of `b` from the byte at index `a`, counted from the lowest byte. */
 export function signExtend(a: Word, b: Word): void {
   const index = toNumber(a);
   if (index >= WORD_BYTES - 1) return;
@@ -131,7 +131,7 @@ export function signExtend(a: Word, b: Word): void {
   setLimbs(b, target);
 }
 
-/** Replaces a word by the number of its leading zeros. */
+/** Replaces a word with the number of its leading zeros. */
 export function countLeadingZeros(a: Word): void {
   copyLimbs(a, source);
   let limb = WORD_LIMBS - 1;

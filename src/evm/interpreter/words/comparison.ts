@@ -24,7 +24,7 @@ export function isLess(a: Word, b: Word): boolean {
   return a.l0 >>> 0 < b.l0 >>> 0;
 }
 
-/** Compares signed words. */
+/** Compares words as signed integers. */
 export function isLessSigned(a: Word, b: Word): boolean {
   const isFirstNegative = isNegative(a);
   return isFirstNegative === isNegative(b) ? isLess(a, b) : isFirstNegative;

@@ -13,7 +13,7 @@ const quotient = new Uint16Array(2 * WORD_DIGITS);
 const limbs = new Int32Array(2 * WORD_LIMBS);
 const otherLimbs = new Int32Array(WORD_LIMBS);
 
-/** Sets `b` to `a / b`, rounded down. A division by zero is zero. */
+/** Sets `b` to `a / b`, rounded down. Division by zero yields zero. */
 export function divide(a: Word, b: Word): void {
   const one = toNumber(a);
   const other = toNumber(b);
@@ -27,7 +27,7 @@ export function divide(a: Word, b: Word): void {
   setDigits(b, quotient);
 }
 
-/** Sets `b` to the remainder of `a / b`. The remainder of a division by zero is zero. */
+/** Sets `b` to the remainder of `a / b`, or to zero if `b` is zero. */
 export function remainder(a: Word, b: Word): void {
   const one = toNumber(a);
   const other = toNumber(b);
@@ -41,7 +41,7 @@ export function remainder(a: Word, b: Word): void {
   setDigits(b, dividend);
 }
 
-/** Like `divide`, on signed words. Rounds to zero. Changes `a`. */
+/** Like `divide`, but for signed words. Rounds toward zero. Modifies `a`. */
 export function divideSigned(a: Word, b: Word): void {
   const isResultNegative = isNegative(a) !== isNegative(b);
   makeAbsolute(a);
@@ -50,7 +50,7 @@ export function divideSigned(a: Word, b: Word): void {
   if (isResultNegative) negate(b);
 }
 
-/** Like `remainder`, on signed words. The result has the sign of `a`, which changes. */
+/** Like `remainder`, but for signed words. The result has the sign of `a`. Modifies `a`. */
 export function remainderSigned(a: Word, b: Word): void {
   const isResultNegative = isNegative(a);
   makeAbsolute(a);
@@ -87,14 +87,14 @@ function makeAbsolute(a: Word): void {
   if (isNegative(a)) negate(a);
 }
 
-/** Divides the first limbs of `limbs` by a word. */
+/** Divides the first `length` limbs in `limbs` by a word. */
 function divideLimbs(length: number, by: Word): void {
   const dividendLength = readDigits(dividend, limbs, length);
   copyLimbs(by, otherLimbs);
   divideDigits(dividendLength, readDigits(divisor, otherLimbs, WORD_LIMBS));
 }
 
-/** Returns the number of digits without leading zeros. */
+/** Splits limbs into digits. Returns the number of digits, not counting leading zeros. */
 function readDigits(digits: Uint16Array, from: Int32Array, length: number): number {
   let digitCount = 0;
   for (let limb = 0; limb < length; limb++) {
@@ -114,7 +114,7 @@ function setDigits(a: Word, digits: Uint16Array): void {
 }
 
 /**
- * Divides `dividend` by `divisor`, which is not zero: Knuth's algorithm D (The Art of Computer Programming, 4.3.1). Sets
+ * Divides `dividend` by a nonzero `divisor`, using Knuth's algorithm D (The Art of Computer Programming, 4.3.1). Sets
  * the lowest word of `quotient`, and leaves the remainder in `dividend`.
  */
 function divideDigits(length: number, divisorLength: number): void {
@@ -164,7 +164,7 @@ function divideByDigit(length: number, digit: number): void {
   clearAbove(1);
 }
 
-/** An unsigned integer of 32 bits, which V8 divides without floating point. */
+/** Returns an unsigned 32-bit integer, which V8 divides without floating point. */
 function twoDigits(high: number, low: number): number {
   return ((high << DIGIT_BITS) | low) >>> 0;
 }

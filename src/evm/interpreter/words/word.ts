@@ -1,4 +1,4 @@
-/** A word of 256 bits. */
+/** A 256-bit word. */
 export const WORD_BYTES = 32;
 export const WORD_BITS = 256;
 export const WORD_LIMBS = 8;
@@ -13,9 +13,10 @@ const SECOND_LIMB_BITS = 21;
 const ADDRESS_BYTES = 20;
 
 /**
- * A word as limbs of 32 bits, lowest first. Words belong to the stack of a frame and are overwritten in place, so that
- * no operation allocates. Limbs are signed: V8 keeps signed integers of 32 bits unboxed, also before it optimizes the
- * code. Fields are a third faster than an Int32Array for all words, since they need neither offsets nor bounds checks.
+ * A word made up of 32-bit limbs, lowest first. Words belong to a frame's stack and are overwritten in place, so no
+ * operation allocates. Limbs are signed: V8 keeps signed 32-bit integers unboxed even before it optimizes the code.
+ * Fields are a third faster than a single Int32Array for all words, because they need neither offsets nor bounds
+ * checks.
  */
 export class Word {
   l0 = 0;
@@ -36,7 +37,7 @@ export function isNegative(a: Word): boolean {
   return a.l7 < 0;
 }
 
-/** Sets a word to its lowest limbs. */
+/** Sets the two lowest limbs of a word and clears all others. */
 function setLow(a: Word, first: number, second: number): void {
   a.l0 = first;
   a.l1 = second;
@@ -75,7 +76,7 @@ export function setBigInt(a: Word, value: bigint): void {
   setLimbs(a, scratch);
 }
 
-/** Sets a word to at most 32 bytes, big-endian. */
+/** Sets a word to the big-endian integer in at most 32 bytes. */
 export function setBytes(a: Word, bytes: Uint8Array): void {
   scratch.fill(0);
   for (let index = 0, shift = bytes.length - 1; shift >= 0; index++, shift--) {
@@ -84,7 +85,7 @@ export function setBytes(a: Word, bytes: Uint8Array): void {
   setLimbs(a, scratch);
 }
 
-/** Sets a word to the 32 bytes at an offset of `bytes`, with zeros after their end. */
+/** Sets a word to the 32 bytes at an offset in `bytes`, padded with zeros past the end. */
 export function setPadded(a: Word, bytes: Uint8Array, offset: number): void {
   scratch.fill(0);
   const length = Math.min(bytes.length - offset, WORD_BYTES);
@@ -94,7 +95,7 @@ export function setPadded(a: Word, bytes: Uint8Array, offset: number): void {
   setLimbs(a, scratch);
 }
 
-/** Sets a word to the big-endian integer in a part of `view`, of 1 to 32 bytes. */
+/** Sets a word to the big-endian integer of 1 to 32 bytes at an offset in `view`. */
 export function setFromView(a: Word, view: DataView, offset: number, size: number): void {
   if (size === 1) {
     setLow(a, view.getUint8(offset), 0);
@@ -115,7 +116,7 @@ export function setFromView(a: Word, view: DataView, offset: number, size: numbe
   setLimbs(a, scratch);
 }
 
-/** Reads 32 bytes, big-endian. */
+/** Reads a word from 32 big-endian bytes. */
 export function load(a: Word, view: DataView, offset: number): void {
   a.l0 = view.getInt32(offset + 28);
   a.l1 = view.getInt32(offset + 24);
@@ -127,7 +128,7 @@ export function load(a: Word, view: DataView, offset: number): void {
   a.l7 = view.getInt32(offset);
 }
 
-/** Writes 32 bytes, big-endian. */
+/** Writes a word as 32 big-endian bytes. */
 export function store(a: Word, view: DataView, offset: number): void {
   view.setInt32(offset + 28, a.l0);
   view.setInt32(offset + 24, a.l1);
@@ -150,7 +151,7 @@ export function copy(from: Word, to: Word): void {
   to.l7 = from.l7;
 }
 
-/** Sets a word to the first limbs of an array. */
+/** Sets a word to the first limbs in an array. */
 export function setLimbs(a: Word, limbs: Int32Array): void {
   a.l0 = limbs[0]!;
   a.l1 = limbs[1]!;
@@ -173,7 +174,7 @@ export function copyLimbs(a: Word, limbs: Int32Array): void {
   limbs[7] = a.l7;
 }
 
-/** Returns a word as a number, or infinity if it is above 2^53 - 1. */
+/** Returns a word as a number, or infinity if the word is above 2^53 - 1. */
 export function toNumber(a: Word): number {
   if (((a.l1 >>> SECOND_LIMB_BITS) | a.l2 | a.l3 | a.l4 | a.l5 | a.l6 | a.l7) !== 0) return Number.POSITIVE_INFINITY;
   return a.l1 * LIMB_BASE + (a.l0 >>> 0);
@@ -190,7 +191,7 @@ export function toBigInt(a: Word): bigint {
   return value;
 }
 
-/** Returns the 32 bytes of a word, big-endian. */
+/** Returns a word as 32 big-endian bytes. */
 export function toBytes(a: Word): Uint8Array {
   const bytes = new Uint8Array(WORD_BYTES);
   copyLimbs(a, scratch);
@@ -200,12 +201,12 @@ export function toBytes(a: Word): Uint8Array {
   return bytes;
 }
 
-/** Returns the lowest 20 bytes of a word, big-endian. */
+/** Returns the lowest 20 bytes of a word in big-endian order. */
 export function toAddressBytes(a: Word): Uint8Array {
   return toBytes(a).slice(WORD_BYTES - ADDRESS_BYTES);
 }
 
-/** Returns the length of a word in bytes, without leading zeros. */
+/** Returns the number of bytes in a word, not counting leading zeros. */
 export function significantBytes(a: Word): number {
   copyLimbs(a, scratch);
   for (let limb = WORD_LIMBS - 1; limb >= 0; limb--) {

@@ -36,7 +36,7 @@ const unsigned = (value: bigint) => BigInt.asUintN(SIZE, value);
 const signed = (value: bigint) => BigInt.asIntN(SIZE, value);
 const MAX = unsigned(-1n);
 
-/** Numbers where carries, signs and lengths of divisors change, and random ones of all lengths. */
+/** Returns numbers at which carries, signs and divisor lengths change, and random numbers of all lengths. */
 function interestingNumbers(count: number): bigint[] {
   let seed = 1;
   const random = () => {
