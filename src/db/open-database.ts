@@ -45,9 +45,9 @@ export async function createMemoryDatabase(path: string): Promise<BeaconDb> {
 
 /** Writes the schema version into a new database. Rejects an unsupported version without writing. */
 async function checkSchema(db: BeaconDb, store: LevelStore): Promise<void> {
-  const found = await db.meta.getSchemaVersion();
-  if (found === SCHEMA_VERSION || found === OLDER_READABLE_VERSION) return;
-  if (found !== null || !(await store.isEmpty())) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
+  const version = await db.meta.getSchemaVersion();
+  if (version === SCHEMA_VERSION || version === OLDER_READABLE_VERSION) return;
+  if (version !== null || !(await store.isEmpty())) throw new DatabaseSchemaError(store.path, version, SCHEMA_VERSION);
   await upgradeSchema(db);
 }
 

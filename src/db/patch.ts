@@ -91,9 +91,10 @@ export class PatchWriter {
   #writeHeader(operation: OperationCode, length: number): void {
     this.#reserve(1 + MAX_VARINT_BYTES);
     this.#buffer[this.#length++] = operation;
-    let left = length;
-    for (; left >= 0x80; left = Math.floor(left / 0x80)) this.#buffer[this.#length++] = (left % 0x80) | 0x80;
-    this.#buffer[this.#length++] = left;
+    let remaining = length;
+    for (; remaining >= 0x80; remaining = Math.floor(remaining / 0x80))
+      this.#buffer[this.#length++] = (remaining % 0x80) | 0x80;
+    this.#buffer[this.#length++] = remaining;
   }
 
   #reserve(length: number): void {

@@ -101,8 +101,8 @@ export function createSignerServer({ config, keys, protection, access, logger }:
     const route = here.find(({ verb }) => verb === (method === "HEAD" ? "GET" : method));
     if (route) return { route, rest: path.slice(route.path.length) };
     if (here.length === 0) {
-      const known = routes.map((each) => `${each.verb} ${each.path}${each.path.endsWith("/") ? "PUBKEY" : ""}`);
-      throw new HttpError(404, `Unknown path. The Web3Signer API has ${known.join(", ")}.`);
+      const knownRoutes = routes.map((each) => `${each.verb} ${each.path}${each.path.endsWith("/") ? "PUBKEY" : ""}`);
+      throw new HttpError(404, `Unknown path. The Web3Signer API has ${knownRoutes.join(", ")}.`);
     }
     const allowed = here.map(({ verb }) => verb).join(", ");
     throw new HttpError(405, `${here[0]!.path} requires the HTTP method ${allowed}.`, { Allow: allowed });

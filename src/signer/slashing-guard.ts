@@ -35,14 +35,14 @@ export class SlashingGuard {
   async record(index: ValidatorIndex, { signingRoot, slashable }: SigningMessage): Promise<void> {
     if (slashable === undefined) return;
     const latest = this.#latest["block" in slashable ? "block" : "attestation"];
-    const signed = latest.get(index);
-    const signing: Signed = { signingRoot: toHex(signingRoot), slashable };
-    const conflict = this.#conflict(index, slashable, () => difference(signed, signing));
+    const previous = latest.get(index);
+    const current: Signed = { signingRoot: toHex(signingRoot), slashable };
+    const conflict = this.#conflict(index, slashable, () => difference(previous, current));
     if (conflict === undefined) {
       if ("block" in slashable) this.#protection.recordProposal(index, slashable.block.slot);
       else this.#protection.recordAttestation(index, slashable.attestation);
-      latest.set(index, signing);
-    } else if (signed?.signingRoot !== signing.signingRoot) {
+      latest.set(index, current);
+    } else if (previous?.signingRoot !== current.signingRoot) {
       throw new SlashableError(`Slashing protection: validator ${index} has already signed ${conflict}.`);
     }
     await this.#protection.flush();
@@ -68,13 +68,15 @@ export class SlashingGuard {
 }
 
 /** Describes the root in which two messages for the same slot or epochs differ. */
-function difference(signed: Signed | undefined, signing: Signed): string {
-  const before = new Map(signed && rootsOf(signed));
-  const isSameDuty = signed !== undefined && dutyOf(signed.slashable) === dutyOf(signing.slashable);
-  const changed = isSameDuty ? rootsOf(signing).find(([name, root]) => before.get(name) !== root) : undefined;
-  if (changed === undefined) return "which may be another message than this one";
-  const [name, root] = changed;
-  return `whose ${name} is ${before.get(name)}, not ${root}`;
+function difference(previous: Signed | undefined, current: Signed): string {
+  const previousRoots = new Map(previous && rootsOf(previous));
+  const isSameDuty = previous !== undefined && dutyOf(previous.slashable) === dutyOf(current.slashable);
+  const changedRoot = isSameDuty
+    ? rootsOf(current).find(([name, root]) => previousRoots.get(name) !== root)
+    : undefined;
+  if (changedRoot === undefined) return "which may be another message than this one";
+  const [name, root] = changedRoot;
+  return `whose ${name} is ${previousRoots.get(name)}, not ${root}`;
 }
 
 function dutyOf(slashable: Slashable): string {

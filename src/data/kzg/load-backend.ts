@@ -35,8 +35,9 @@ export async function loadBackend(choice: KzgChoice, loaders = LOADERS): Promise
 
 /** Loader errors append the name of the importing file or a require stack. */
 function reasonOf(error: unknown): string {
-  const missing = missingNativeModule(error);
-  if (missing && !missing.reason) return `${missing.package} is not installed for ${missing.platform}`;
+  const missingModule = missingNativeModule(error);
+  if (missingModule && !missingModule.reason)
+    return `${missingModule.package} is not installed for ${missingModule.platform}`;
   const message = error instanceof Error ? error.message : String(error);
   return message.split("\n", 1)[0]!.replace(/ imported from .*$/, "");
 }

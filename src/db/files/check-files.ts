@@ -75,8 +75,8 @@ async function checkTables(files: DatabaseFiles, { tables }: Manifest, options: 
     bulkBytes += table.size;
     return bulkBytes <= options.bulkBytes;
   });
-  const missing = newestFirst.find(({ number }) => !files.tables.has(number));
-  if (missing) throw new Damage(`table ${missing.number} is missing`);
+  const missingTable = newestFirst.find(({ number }) => !files.tables.has(number));
+  if (missingTable) throw new Damage(`table ${missingTable.number} is missing`);
   const ofBytes = toRead.reduce((sum, { size }) => sum + size, 0);
   let bytes = 0;
   for (const [index, table] of toRead.entries()) {

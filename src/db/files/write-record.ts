@@ -21,7 +21,7 @@ export function sequencesOf(record: Uint8Array): { first: bigint; count: number 
 export function* entriesOfRecord(record: Uint8Array): Generator<Entry> {
   const reader = new ByteReader(record);
   let sequence = reader.uint64();
-  for (let left = reader.uint32(); left > 0; left--) {
+  for (let remaining = reader.uint32(); remaining > 0; remaining--) {
     const type = reader.byte();
     if (type !== VALUE && type !== DELETION) throw new Error(`unknown write type ${type}`);
     const key = reader.string();

@@ -96,13 +96,13 @@ export class Layers {
 
   /** Frees the memory held for keys of a dropped layer. */
   forget({ names = [] }: DroppedLayer): void {
-    const touched = new Set<number>();
+    const buckets = new Set<number>();
     for (const name of names) {
-      if (this.#newest(name) === undefined) touched.add(name.charCodeAt(0));
+      if (this.#newest(name) === undefined) buckets.add(name.charCodeAt(0));
     }
-    for (const bucket of touched) {
-      const left = this.#names.get(bucket)?.filter((name) => this.#versions.has(name)) ?? [];
-      this.#names.set(bucket, left);
+    for (const bucket of buckets) {
+      const remaining = this.#names.get(bucket)?.filter((name) => this.#versions.has(name)) ?? [];
+      this.#names.set(bucket, remaining);
     }
   }
 

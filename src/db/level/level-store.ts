@@ -110,8 +110,8 @@ export class LevelStore {
   async *entries(bucket: number, range: KeyRange = {}): AsyncGenerator<[key: Uint8Array, value: Uint8Array]> {
     try {
       for await (const { key, value, layered } of this.#iterate(bucket, range, { values: true })) {
-        const found = layered ? await this.#valueOf(layered) : plainBytes(value);
-        if (found) yield [plainBytes(key.subarray(1)), found];
+        const plainValue = layered ? await this.#valueOf(layered) : plainBytes(value);
+        if (plainValue) yield [plainBytes(key.subarray(1)), plainValue];
       }
     } catch (error) {
       this.#rethrow(error);
@@ -250,9 +250,9 @@ export class LevelStore {
       for await (const [key, value] of this.#level.iterator({ ...bounds, limit, values })) yield { key, value };
       return;
     }
-    let left = limit < 0 ? Number.POSITIVE_INFINITY : limit;
+    let remaining = limit < 0 ? Number.POSITIVE_INFINITY : limit;
     for await (const entry of this.#merged(first, upper, { ...bounds, values })) {
-      if (left-- === 0) return;
+      if (remaining-- === 0) return;
       yield entry;
     }
   }
@@ -327,7 +327,7 @@ export class LevelStore {
    * be unreadable at the next start.
    */
   #write<T>(write: () => Promise<T>): Promise<T> {
-    const written = this.#lastWrite.then(async () => {
+    const result = this.#lastWrite.then(async () => {
       if (this.#failure) throw this.#failure;
       try {
         return await write();
@@ -335,8 +335,8 @@ export class LevelStore {
         throw this.#asFailure(error);
       }
     });
-    this.#lastWrite = written.catch(() => {});
-    return written;
+    this.#lastWrite = result.catch(() => {});
+    return result;
   }
 
   #asFailure(error: unknown): unknown {

@@ -49,12 +49,12 @@ export class SnapshotRepository {
 
   /** In slot order. */
   async *entries(): AsyncGenerator<StoredSnapshot> {
-    const found: StoredSnapshot[] = [];
-    for await (const key of this.#store.keys(Bucket.snapshots)) found.push({ ...positionOf(key), packing: null });
+    const snapshots: StoredSnapshot[] = [];
+    for await (const key of this.#store.keys(Bucket.snapshots)) snapshots.push({ ...positionOf(key), packing: null });
     for await (const [key, value] of this.#store.entries(Bucket.packedSnapshots)) {
-      found.push({ ...positionOf(key), packing: this.#read(value) });
+      snapshots.push({ ...positionOf(key), packing: this.#read(value) });
     }
-    yield* found.sort((a, b) => a.slot - b.slot || (a.blockRoot < b.blockRoot ? -1 : 1));
+    yield* snapshots.sort((a, b) => a.slot - b.slot || (a.blockRoot < b.blockRoot ? -1 : 1));
   }
 
   /** Iterates over the positions of all parts, including those of incomplete writes. */

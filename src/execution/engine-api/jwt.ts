@@ -9,6 +9,6 @@ const HEADER = encode({ alg: "HS256", typ: "JWT" });
  * authentication.md).
  */
 export function createToken(secret: Uint8Array, unixMs: number): string {
-  const signed = `${HEADER}.${encode({ iat: Math.floor(unixMs / 1000) })}`;
-  return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+  const signingInput = `${HEADER}.${encode({ iat: Math.floor(unixMs / 1000) })}`;
+  return `${signingInput}.${createHmac("sha256", secret).update(signingInput).digest("base64url")}`;
 }

@@ -217,8 +217,8 @@ export class DepositChain {
   }
 
   async #load(): Promise<void> {
-    const stored = await this.#repository.snapshot();
-    this.#snapshot = stored && DepositTreeSnapshotType.deserialize(stored);
+    const encodedSnapshot = await this.#repository.snapshot();
+    this.#snapshot = encodedSnapshot && DepositTreeSnapshotType.deserialize(encodedSnapshot);
     const { finalized = [], depositCount = 0 } = this.#snapshot ?? {};
     const dataRoots: Uint8Array[] = [];
     for await (const [, value] of this.#repository.deposits(depositCount, Number.MAX_SAFE_INTEGER)) {

@@ -115,8 +115,8 @@ export class DepositFollower {
   /** Starts with the node that was used last. */
   async #tryNodes(): Promise<boolean> {
     const { signal } = this.#closing;
-    const others = this.#nodes.filter((node) => node !== this.#current);
-    for (const node of this.#current ? [this.#current, ...others] : others) {
+    const otherNodes = this.#nodes.filter((node) => node !== this.#current);
+    for (const node of this.#current ? [this.#current, ...otherNodes] : otherNodes) {
       try {
         await this.#use(node);
         this.#onSuccess(node);
