@@ -122,6 +122,8 @@ async function bundle(): Promise<OutputChunk[]> {
     external: isExternal,
     platform: "node",
     transform: { target: "node22" },
+    // Drops unused modules of its HTTP client, which would load Node's fetch.
+    treeshake: { moduleSideEffects: [{ test: /[\\/]@lodestar[\\/]api[\\/]/, sideEffects: false }] },
     plugins: [leaveOut, keepPlaces],
     onLog: throwLog,
   });

@@ -21,6 +21,7 @@ import type { ChainTuning } from "../chain/wiring.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { createMemoryDatabase, upgradeSchema } from "../db/open-database.ts";
 import type { DevEvm } from "../dev/evm/dev-evm.ts";
+import type { HttpBuilder } from "../execution/builder/http-builder.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -32,7 +33,6 @@ import type { ServersThread } from "../server/thread/main/servers-thread.ts";
 import type { SyncSettings } from "../sync/settings.ts";
 import { ethMethodThread } from "./eth-reads/method-thread.ts";
 import { Eth1Connection } from "./execution/eth1-connection.ts";
-import { openBuilder } from "./execution/open-builder.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
 import { openKzg } from "./open-kzg.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers/servers.ts";
@@ -142,7 +142,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     options.signal?.throwIfAborted();
     await upgradeSchema(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
-    const builder = options.builder && openBuilder(options.builder, config, logger, options.chainTuning?.builderTimers);
+    const builder = await connectBuilder(options, config);
     if (builder) opening.defer(() => builder.close());
     const kzg = options.chainTuning?.kzg ?? (await openKzg(options.kzgBackend, logger));
     const local = await LocalNode.open({ key: await openNodeKey(db), config, clock, db });
@@ -312,6 +312,16 @@ async function custodyOptions(
 ): Promise<CustodyOptions> {
   const groupCount = supernode ? NUMBER_OF_CUSTODY_GROUPS : node.metadata.custodyGroupCount;
   return { nodeId: await node.nodeId(), groupCount };
+}
+
+/** Opens the client of the builder. Loads it lazily. */
+async function connectBuilder(
+  { builder: settings, logger, chainTuning }: BeaconNodeOptions<ChainSource>,
+  config: BeaconConfig,
+): Promise<HttpBuilder | undefined> {
+  if (settings === undefined) return undefined;
+  const { openBuilder } = await import("./execution/open-builder.ts");
+  return openBuilder(settings, config, logger, chainTuning?.builderTimers);
 }
 
 /** Loads the validator monitor lazily. */

@@ -1,6 +1,6 @@
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { ClassicLevel } from "classic-level";
+import type { ClassicLevel } from "classic-level";
 import { errorCode } from "../../errors/error-code.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseWriteError } from "../errors.ts";
 import type { Engine, EngineRange } from "./engine.ts";
@@ -36,6 +36,14 @@ export interface StoreOptions {
   sync: boolean;
 }
 
+/** Loads LevelDB on first use: chains in memory do without its native code and 25 modules. */
+async function createLevel(
+  ...args: ConstructorParameters<typeof ClassicLevel<Uint8Array, Uint8Array>>
+): Promise<LevelDb> {
+  const { ClassicLevel } = await import("classic-level");
+  return new ClassicLevel(...args);
+}
+
 /** LevelDB or its in-memory replacement, with one-byte bucket prefixes and copy-on-write layers. */
 export class LevelStore {
   readonly path: string;
@@ -62,7 +70,7 @@ export class LevelStore {
   }
 
   static async open(path: string, { sync }: StoreOptions): Promise<LevelStore> {
-    const level: LevelDb = new ClassicLevel(path, { keyEncoding: "view", valueEncoding: "view" });
+    const level = await createLevel(path, { keyEncoding: "view", valueEncoding: "view" });
     try {
       await level.open();
     } catch (error) {
@@ -74,7 +82,7 @@ export class LevelStore {
   /** Throws a `DatabaseInUseError` if the database is open elsewhere. Does not modify the database. */
   static async requireUnused(path: string): Promise<void> {
     // With `errorIfExists`, LevelDB acquires the lock and then fails before writing.
-    const level: LevelDb = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
+    const level = await createLevel(path, { createIfMissing: false, errorIfExists: true });
     const refusal: unknown = await level.open().catch((error: unknown) => openFailure(path, error));
     if (refusal instanceof DatabaseInUseError) throw refusal;
   }
