@@ -4,16 +4,26 @@ import type { ChainConfig } from "@lodestar/config";
 import { DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { computeDomain, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
-import { fromHex } from "@lodestar/utils";
+import { fromHex, toHex } from "@lodestar/utils";
 import { TimeSlice } from "../async/time-slice.ts";
+import { LruMap } from "../collections/lru-map.ts";
 import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
 import { InvalidChainError } from "./invalid-chain-error.ts";
+import recordedDeposits from "./recorded-deposits.json" with { type: "json" };
 import type { DevKeys } from "./validator-keys.ts";
 import { expandRanges, valueAt } from "./validator-ranges.ts";
 
 const GWEI_PER_ETHER = 1e9;
 /** In Gwei. Sums of balances up to this value stay below 2^53. */
 const LARGEST_DEPOSIT = 1_000_000 * GWEI_PER_ETHER;
+const MAX_SIGNATURES = 1024;
+
+/**
+ * Signatures of genesis deposits by signing root, since the chains of a process mostly have the same. Those of the
+ * default chain are recorded: signing them took a tenth of its start.
+ */
+const genesisSignatures = new LruMap<string, Uint8Array>(MAX_SIGNATURES);
+for (const { signingRoot, signature } of recordedDeposits) genesisSignatures.set(signingRoot, fromHex(signature));
 
 type DepositParameters = Pick<GenesisParameters, "withdrawals" | "balances">;
 
@@ -57,11 +67,16 @@ function* signDeposits(
   const amounts = expandRanges(balances, keys.count, "balances");
   for (const index of keys.indices) {
     const pubkey = keys.publicKey(index)!;
-    yield signDeposit(chainConfig, keys.secretKey(index)!, {
+    const message: phase0.DepositMessage = {
       pubkey,
       withdrawalCredentials: withdrawalCredentials(targets[index], pubkey),
       amount: depositAmount(amounts[index]),
-    });
+    };
+    const root = depositSigningRoot(chainConfig, message);
+    const key = toHex(root);
+    const signature = genesisSignatures.get(key) ?? keys.secretKey(index)!.sign(root).toBytes();
+    genesisSignatures.set(key, signature);
+    yield { ...message, signature };
   }
 }
 
@@ -154,7 +169,7 @@ export function isDepositSignatureValid(config: ChainConfig, deposit: phase0.Dep
 }
 
 /** Omits the genesis validators root, since deposits are valid across forks (phase0/beacon-chain.md, Deposits). */
-function depositSigningRoot({ GENESIS_FORK_VERSION }: ChainConfig, message: phase0.DepositMessage): Uint8Array {
+export function depositSigningRoot({ GENESIS_FORK_VERSION }: ChainConfig, message: phase0.DepositMessage): Uint8Array {
   const domain = computeDomain(DOMAIN_DEPOSIT, GENESIS_FORK_VERSION, ZERO_HASH);
   return computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
 }
