@@ -146,9 +146,9 @@ function byPosition(signature: Signature, params: unknown[]): Lookup {
 }
 
 function byName(signature: Signature, params: Record<string, unknown>): Lookup {
-  const known = new Set(signature.params.map(({ name }) => name));
+  const names = new Set(signature.params.map(({ name }) => name));
   for (const name of Object.keys(params)) {
-    if (!known.has(name)) {
+    if (!names.has(name)) {
       throw invalidParams(
         `${describeSignature(signature)}, but one called ${JSON.stringify(truncate(name, 40))} was given.`,
       );

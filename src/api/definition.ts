@@ -96,7 +96,7 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
 export interface MethodDocumentation {
   /** The method's number in the interface of 62 methods. Undefined for other methods. */
   readonly number?: number;
-  /** One line. */
+  /** A single line. */
   readonly summary: string;
   readonly result: Result;
   /** Failures that are specific to the method. */

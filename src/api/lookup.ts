@@ -65,9 +65,9 @@ export async function resolveStateRoot(
   call?: CallContext,
 ): Promise<StateMeta & { root: Uint8Array }> {
   const isOldSlot = typeof stateId !== "string" && stateId <= lastSlotWithState(chain);
-  const stored = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
-  if (isOldSlot && stored) {
-    return { root: fromHex(stored.stateRoot), ...(await metaOfState(chain, stateId, stored.block)) };
+  const storedState = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
+  if (isOldSlot && storedState) {
+    return { root: fromHex(storedState.stateRoot), ...(await metaOfState(chain, stateId, storedState.block)) };
   }
   const { state, ...meta } = await resolveState(chain, stateId, call);
   return { root: state.hashTreeRoot(), ...meta };

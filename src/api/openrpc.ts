@@ -120,16 +120,16 @@ export function openRpcDocument(
  * listed.
  */
 function describeMethod(method: MethodDefinition, tag: string, recorded: RecordedCall | undefined): OpenRpcMethod[] {
-  const described = describeName(method, tag);
+  const entry = describeName(method, tag);
   // In OpenRPC, an example without a result would describe a notification.
-  if (recorded && "result" in recorded) described.examples = [exampleOf(method, recorded)];
+  if (recorded && "result" in recorded) entry.examples = [exampleOf(method, recorded)];
   const aliases = method.aliases.map((alias) => ({
-    ...described,
+    ...entry,
     name: alias,
     description: `Alias of ${method.name}.`,
     "x-alias-of": method.name,
   }));
-  return [described, ...aliases];
+  return [entry, ...aliases];
 }
 
 function describeName(method: MethodDefinition, tag: string): OpenRpcMethod {

@@ -3,7 +3,7 @@ import type { buildConnector, Client, Dispatcher } from "undici";
 import { HttpError, isConnectionLoss } from "./http-error.ts";
 import { loadUndici } from "./load-undici.ts";
 
-/** Limit on the total size of all header names and values, and on that of all trailers. */
+/** Limit on the total size of all header names and values. The trailers have a limit of the same size. */
 const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_HEADERS = 256;
 /** Maximum number of 1xx responses before the final one. */

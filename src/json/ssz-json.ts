@@ -46,8 +46,8 @@ const writers = new WeakMap<Type<unknown>, SszJsonWriter>();
 
 /** Returns the cached writer for a type. */
 export function sszJsonWriterFor(type: Type<unknown>): SszJsonWriter {
-  const known = writers.get(type);
-  if (known) return known;
+  const cachedWriter = writers.get(type);
+  if (cachedWriter) return cachedWriter;
   const writer = createWriter(type);
   writers.set(type, writer);
   return writer;

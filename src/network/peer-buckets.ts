@@ -13,7 +13,7 @@ export class PeerBuckets {
     this.#timers = timers;
   }
 
-  /** Returns the bucket of a peer for a purpose. The rate must always be the same for a purpose. */
+  /** Returns a peer's bucket for a purpose. A purpose must always have the same rate. */
   bucket(peerId: string, purpose: string, rate: Rate): TokenBucket {
     const key = `${peerId}/${purpose}`;
     const existing = this.#buckets.get(key);

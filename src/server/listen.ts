@@ -18,13 +18,13 @@ export async function listenOnFreePort(
   logger: Logger,
 ): Promise<ListeningAddress> {
   const last = triesNextPorts ? Math.min(port + MAX_TRIED_PORTS, 65535) : port;
-  for (let tried = port; ; tried++) {
+  for (let candidate = port; ; candidate++) {
     try {
-      const listening = await server.listen({ host, port: tried });
-      if (tried > port) logger.warn("Port in use, using the next free one", { port, free: tried });
+      const listening = await server.listen({ host, port: candidate });
+      if (candidate > port) logger.warn("Port in use, using the next free one", { port, free: candidate });
       return listening;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || tried === last) throw error;
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || candidate === last) throw error;
     }
   }
 }

@@ -41,7 +41,7 @@ export class BatchDownloads {
     });
   }
 
-  /** Aborts all downloads. No more callbacks are called. */
+  /** Aborts all downloads. No callback is called afterwards. */
   close(): void {
     this.#closed.abort();
   }

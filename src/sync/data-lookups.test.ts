@@ -9,7 +9,7 @@ import {
 } from "../../test/support/sync/history.ts";
 
 const SLOTS = 5;
-/** Such peers have no chain status, so only gossip matters. */
+/** Peers without a chain status, so only gossip matters. */
 const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
 
 async function openAt(slot: number, peers: FakePeers, fork: "electra" | "fulu") {

@@ -128,9 +128,9 @@ export class DataLookups {
   }
 
   /**
-   * Selects the peer with the most missing sidecars; the score breaks ties. Peers that have been tried before come
-   * last, so that a peer that claims all columns but serves none is not always first. Columns that no peer custodies
-   * are requested from any peer, since the block producer has them.
+   * Selects the peer with the most missing sidecars, and the one with the best score among equals. Peers that have been
+   * tried before come last, so that a peer that claims all columns but serves none is not always first. Columns that no
+   * peer custodies are requested from any peer, since the block producer has them.
    */
   #nextRequest(
     missing: readonly number[],

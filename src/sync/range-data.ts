@@ -91,13 +91,13 @@ export class RangeData {
     const parts: RangeSegment[] = [];
     let bytes = 0;
     for (const signed of blocks) {
-      const needed = this.#bytesOf(signed);
+      const dataBytes = this.#bytesOf(signed);
       let part = parts.at(-1);
       const first = part?.committing[0]?.signed.message;
       const isFull =
-        needed > 0 &&
+        dataBytes > 0 &&
         first !== undefined &&
-        (bytes + needed > limits.dataBytes ||
+        (bytes + dataBytes > limits.dataBytes ||
           part?.committing.length === limits.dataBlocks ||
           // Blobs and columns are requested with different methods.
           chain.data.hasColumns(first.slot) !== chain.data.hasColumns(signed.message.slot));
@@ -107,8 +107,8 @@ export class RangeData {
         bytes = 0;
       }
       part.blocks.push(signed);
-      if (needed > 0) part.committing.push({ signed, root: blockRoot(chain.config, signed.message) });
-      bytes += needed;
+      if (dataBytes > 0) part.committing.push({ signed, root: blockRoot(chain.config, signed.message) });
+      bytes += dataBytes;
     }
     return parts;
   }
@@ -123,15 +123,15 @@ export class RangeData {
     const { chain } = this.#parts;
     const signed = await this.#signedOf(committing.filter(({ root }) => !chain.forkChoice.has(root)));
     /** Columns that each peer failed to serve. The sets are empty for blobs. */
-    const failed = new Map<string, Set<number>>();
+    const failedColumns = new Map<string, Set<number>>();
     for (let missing = this.#missingDataOf(signed); missing !== null; missing = this.#missingDataOf(signed)) {
       signal.throwIfAborted();
-      const requests = this.#plan(missing, failed);
+      const requests = this.#plan(missing, failedColumns);
       if (requests.length > 0)
-        await Promise.all(requests.map((request) => this.#request(request, missing, failed, signal)));
+        await Promise.all(requests.map((request) => this.#request(request, missing, failedColumns, signal)));
       else if (this.#hasCustodians(missing) || !(await this.#untilPeersChange(signal))) return;
     }
-    this.#penalizeCustodians(failed);
+    this.#penalizeCustodians(failedColumns);
   }
 
   /**
@@ -154,25 +154,25 @@ export class RangeData {
   /** Returns the missing data for blocks that are not on the chain yet. */
   #missingDataOf(committing: readonly BlockWithCommitments[]): MissingData | null {
     const { data, forkChoice } = this.#parts.chain;
-    const lacking = committing
+    const incomplete = committing
       .filter(({ root }) => !forkChoice.has(root))
       .map((block) => ({ block, missing: data.missing(block) }))
       .filter(({ missing }) => missing.length > 0);
-    const [first, last] = [lacking[0], lacking.at(-1)];
+    const [first, last] = [incomplete[0], incomplete.at(-1)];
     if (first === undefined || last === undefined) return null;
     const startSlot = first.block.signed.message.slot;
     return {
-      blocks: lacking.map(({ block }) => block),
+      blocks: incomplete.map(({ block }) => block),
       range: { startSlot, count: last.block.signed.message.slot - startSlot + 1 },
       hasColumns: data.hasColumns(startSlot),
-      indices: [...new Set(lacking.flatMap(({ missing }) => missing))].sort((a, b) => a - b),
+      indices: [...new Set(incomplete.flatMap(({ missing }) => missing))].sort((a, b) => a - b),
     };
   }
 
   /**
-   * Assigns each column to the custodian with the fewest failures, preferring those with the fewest columns so far.
-   * Columns without a custodian are requested from any peer, since the block producer has them. All blobs are requested
-   * from a single peer.
+   * Assigns each column to the custodian with the fewest failures, and to the one with the fewest columns so far among
+   * equals. Columns without a custodian are requested from any peer, since the block producer has them. All blobs are
+   * requested from a single peer.
    */
   #plan(missing: MissingData, failed: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
     const able = this.#able(missing);

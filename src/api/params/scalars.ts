@@ -224,8 +224,8 @@ export function stringEnum<const Word extends string>(words: readonly Word[]): P
     .unknown()
     .meta({ type: "string", enum: [...words] })
     .transform((value, context) => {
-      const known = words.find((each) => each === value);
-      if (known !== undefined) return known;
+      const word = words.find((each) => each === value);
+      if (word !== undefined) return word;
       const similar = typeof value === "string" ? nearestName(value, words) : undefined;
       const hint = similar === undefined ? "" : ` Did you mean "${similar}"?`;
       return addIssue(context, value, `must be one of ${list}, but ${describeValue(value)} was given.${hint}`);

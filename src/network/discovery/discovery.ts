@@ -114,12 +114,12 @@ export class Discovery implements PeerSource {
     try {
       if (discv5.kadValues().length === 0) this.#readBootnodes();
       this.#addBootnodes(discv5);
-      const known = discv5.kadValues();
-      for (const record of known) this.#emitPeer(record);
+      const nodes = discv5.kadValues();
+      for (const record of nodes) this.#emitPeer(record);
       // If no nodes are known, the library would wait for its lookup timeout.
-      if (known.length === 0) return;
+      if (nodes.length === 0) return;
       const records = await discv5.findRandomNode();
-      this.#parts.logger.debug("Peer lookup finished", { found: records.length, known: known.length });
+      this.#parts.logger.debug("Peer lookup finished", { found: records.length, known: nodes.length });
     } catch (error) {
       this.#parts.logger.warn("Peer lookup failed", { error });
     }

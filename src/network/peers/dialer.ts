@@ -5,7 +5,7 @@ import type { Host } from "../libp2p/host.ts";
 const MAX_DIALS = 8;
 const DIAL_MS = 10_000;
 
-/** A peer to dial with its addresses. */
+/** A peer to dial, and its addresses. */
 export interface DialTarget {
   /** Identifies the dial by peer id, or by address if the id is unknown. */
   key: string;

@@ -34,9 +34,7 @@ export interface BeaconRequests {
   metadata(peerId: string, signal?: AbortSignal): Promise<fulu.Metadata>;
   /** Returns the blocks in the range in ascending order. If they do not form a chain, the response is malformed. */
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /**
-   * Returns those of the requested blocks that the peer has. If it contains any other block, the response is malformed.
-   */
+  /** Returns the requested blocks that the peer has. A response that contains any other block is malformed. */
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
   /** Returns the block and its ancestors in descending order. Any other response is malformed. */
   blocksByHead(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
@@ -52,8 +50,8 @@ export interface BeaconRequests {
     onSidecar?: (sidecar: deneb.BlobSidecar) => void,
   ): Promise<deneb.BlobSidecar[]>;
   /**
-   * Returns those of the requested sidecars that the peer has. If it contains any other sidecar, the response is
-   * malformed. The same applies to columns.
+   * Returns the requested sidecars that the peer has. A response that contains any other sidecar is malformed. The same
+   * applies to columns.
    */
   blobSidecarsByRoot(
     peerId: string,

@@ -76,7 +76,7 @@ export class RequestQuotas {
     this.#buckets = new PeerBuckets(timers);
   }
 
-  /** Returns how many milliseconds to wait before sending the request. `cost` is the number of requested items. */
+  /** Returns the number of milliseconds to wait before sending the request. `cost` is the number of requested items. */
   delay(peerId: string, name: ProtocolName, cost: number, peerProtocols: readonly string[]): number {
     if (peerProtocols.includes(DELAYING_PROTOCOL)) return 0;
     return this.#buckets.bucket(peerId, name, rateOf(name)).take(cost);

@@ -43,14 +43,14 @@ export class SidecarReader {
     this.#requireBlocks(slots.from);
     let hasSent = false;
     for (const block of await canonicalBlocks(chain, db, slots.from, slots.to)) {
-      const stored = await chain.data.indices(block.root);
-      const served = indices ? stored.filter((index) => indices.includes(index)) : stored;
-      if (served.length === 0 && (await this.#isMissingData(block, indices))) {
+      const storedIndices = await chain.data.indices(block.root);
+      const servedIndices = indices ? storedIndices.filter((index) => indices.includes(index)) : storedIndices;
+      if (servedIndices.length === 0 && (await this.#isMissingData(block, indices))) {
         if (hasSent) return;
         throw new ResourceUnavailable(`The data of slot ${block.slot} is not available.`);
       }
-      hasSent ||= served.length > 0;
-      yield* this.#chunks(block, served);
+      hasSent ||= servedIndices.length > 0;
+      yield* this.#chunks(block, servedIndices);
     }
   }
 
@@ -63,10 +63,10 @@ export class SidecarReader {
       const slot = await this.#slotOf(root);
       if (slot === undefined || !this.#isOf(kind, slot)) continue;
       // There is only one lookup per block, since a request may name thousands of sidecars.
-      const stored = new Set(await this.#parts.chain.data.indices(root));
+      const storedIndices = new Set(await this.#parts.chain.data.indices(root));
       yield* this.#chunks(
         { slot, root },
-        [...new Set(indices)].filter((index) => stored.has(index)),
+        [...new Set(indices)].filter((index) => storedIndices.has(index)),
       );
     }
   }
@@ -119,10 +119,10 @@ export class SidecarReader {
   /** Returns the slot of a known block, or of a block whose sidecars have arrived before the block itself. */
   async #slotOf(root: RootHex): Promise<Slot | undefined> {
     const { chain, db } = this.#parts;
-    const known = chain.forkChoice.get(root);
-    if (known) return known.slot;
-    const [pooled] = chain.data.pool.all(root);
-    if (pooled) return slotOfSidecar(pooled);
+    const block = chain.forkChoice.get(root);
+    if (block) return block.slot;
+    const [sidecar] = chain.data.pool.all(root);
+    if (sidecar) return slotOfSidecar(sidecar);
     const bytes = await db.blocks.get(root);
     return bytes ? slotOf(bytes) : undefined;
   }

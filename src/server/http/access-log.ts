@@ -95,17 +95,17 @@ export class AccessRecord implements CallObserver {
   }
 
   begin(server: CallServer, method: string | undefined): ObservedCall {
-    const observed = this.#observer?.begin(server, method);
+    const observedCall = this.#observer?.begin(server, method);
     this.#calls++;
     this.#methods.add(method ?? UNKNOWN_METHOD);
     return {
       end: (errorCode) => {
         if (errorCode !== undefined) this.#errors.push(errorCode);
-        observed?.end(errorCode);
+        observedCall?.end(errorCode);
       },
       bytes: (count) => {
         this.#bytes += count;
-        observed?.bytes(count);
+        observedCall?.bytes(count);
       },
     };
   }

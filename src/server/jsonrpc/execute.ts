@@ -65,7 +65,7 @@ interface MessageContext {
   deadline: Deadline;
   caller: Client | undefined;
   observer: CallObserver | undefined;
-  /** Suggests a name in place of an unknown method. Called at most once per message. */
+  /** Suggests a similar name for an unknown method. Called at most once per message. */
   suggest?: Suggest;
 }
 
@@ -227,40 +227,40 @@ export function createExecutor(options: ExecutorOptions): Execute {
     const call = parseRequest(request);
     if (isInvalid(call)) return rejectInvalid(call, context);
     const { deadline, caller } = context;
-    const observed = observe(call, context);
+    const observedCall = observe(call, context);
     try {
       if (deadline.abortReason) throw deadline.abortReason;
       const method = table.find(call.method);
       if (method === undefined) {
         const error = methodNotFound(call.method, context.suggest);
         context.suggest = undefined;
-        return failed(call, error, observed);
+        return failed(call, error, observedCall);
       }
       const denialReason = caller?.denialReason(method);
-      if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observed);
+      if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observedCall);
       // This is a promise only if another process keeps the budget.
-      const charged = caller?.charge?.(method);
-      const rejection = charged instanceof Promise ? await charged : charged;
-      if (rejection) return failed(call, budgetExceeded(rejection), observed);
+      const charge = caller?.charge?.(method);
+      const rejection = charge instanceof Promise ? await charge : charge;
+      if (rejection) return failed(call, budgetExceeded(rejection), observedCall);
       const run = () => runCall({ ...call, json, isOutline }, method, deadline, caller);
       const response = await (isReadOnly(method.access) ? run() : schedule(run));
-      endObservation(observed, response);
+      endObservation(observedCall, response);
       return response;
     } catch (error) {
       if (error instanceof JsonParseError) {
-        return failed({ ...call, id: NULL_ID }, unreadable(error), observed);
+        return failed({ ...call, id: NULL_ID }, unreadable(error), observedCall);
       }
       if (!(error instanceof Failure)) {
         logger.error("Method failed unexpectedly", { method: call.method, error: inspect(error) });
       }
-      return failed(call, toErrorObject(error), observed);
+      return failed(call, toErrorObject(error), observedCall);
     }
   }
 
-  function failed(call: Call, error: ErrorObject, observed: ObservedCall | undefined): CallResponse | undefined {
+  function failed(call: Call, error: ErrorObject, observedCall: ObservedCall | undefined): CallResponse | undefined {
     logger.debug("Call failed", { method: call.method, code: error.code, message: error.message });
     const response = call.id === undefined ? undefined : { parts: [errorResponse(call.id, error)] };
-    endObservation(observed, response, error.code);
+    endObservation(observedCall, response, error.code);
     return response;
   }
 }
@@ -322,13 +322,13 @@ function closeResponse(response: CallResponse | undefined): void {
 
 /** Reports the end of a call to its observer. Notifications have no response. */
 function endObservation(
-  observed: ObservedCall | undefined,
+  observedCall: ObservedCall | undefined,
   response: CallResponse | undefined,
   errorCode?: number,
 ): void {
-  if (observed === undefined) return;
-  observed.end(errorCode);
-  if (response) meterParts(response.parts, observed.bytes);
+  if (observedCall === undefined) return;
+  observedCall.end(errorCode);
+  if (response) meterParts(response.parts, observedCall.bytes);
 }
 
 function messageOf(response: CallResponse | undefined): MessageResponse | undefined {

@@ -41,25 +41,25 @@ export interface OpenResponse {
 export function openResponse(
   answer: RestResponse,
   exchange: Exchange,
-  observed: ObservedCall | undefined,
+  observedCall: ObservedCall | undefined,
 ): OpenResponse | Promise<OpenResponse> {
   const parts = answer.content?.parts;
   if (parts === undefined) return { answer, body: undefined };
-  if (!parts.every((part) => Buffer.isBuffer(part))) return openStreamed(answer, parts, observed);
+  if (!parts.every((part) => Buffer.isBuffer(part))) return openStreamed(answer, parts, observedCall);
   const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   if (body.length >= BUFFERED_FROM_BYTES && !exchange.reserveResponse(body.length))
     throw new HttpError(503, UNREAD_LIMIT_MESSAGE);
-  observed?.bytes(body.length);
+  observedCall?.bytes(body.length);
   return { answer, body };
 }
 
 async function openStreamed(
   answer: RestResponse,
   parts: readonly BodyPart[],
-  observed: ObservedCall | undefined,
+  observedCall: ObservedCall | undefined,
 ): Promise<OpenResponse> {
   const openParts = await Promise.all(parts.map(opened));
-  if (observed) meterParts(openParts, observed.bytes);
+  if (observedCall) meterParts(openParts, observedCall.bytes);
   return { answer, body: new ChunkStream(openParts), length: lengthOf(parts) };
 }
 
@@ -153,9 +153,9 @@ async function opened(part: BodyPart): Promise<ResponsePart> {
 function lengthOf(parts: readonly BodyPart[]): number | undefined {
   let length = 0;
   for (const part of parts) {
-    const known = Buffer.isBuffer(part) || part instanceof SharedStream ? part.length : undefined;
-    if (known === undefined) return undefined;
-    length += known;
+    const partLength = Buffer.isBuffer(part) || part instanceof SharedStream ? part.length : undefined;
+    if (partLength === undefined) return undefined;
+    length += partLength;
   }
   return length;
 }

@@ -167,21 +167,21 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   function answer(
     exchange: Exchange,
     work: () => Promise<RestResponse>,
-    observed?: ObservedCall,
+    observedCall?: ObservedCall,
     access?: AccessClass,
   ): void {
-    exchange.start(() => void respondNow(exchange, work, observed, access));
+    exchange.start(() => void respondNow(exchange, work, observedCall, access));
   }
 
   /** Sends the response returned by `work`. Never rejects. */
   async function respondNow(
     exchange: Exchange,
     work: () => Promise<RestResponse>,
-    observed: ObservedCall | undefined,
+    observedCall: ObservedCall | undefined,
     access: AccessClass | undefined,
   ): Promise<void> {
     if (exchange.isClosed) {
-      observed?.end(undefined);
+      observedCall?.end(undefined);
       return;
     }
     const { res } = exchange;
@@ -189,21 +189,21 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     exchange.beginProcessing();
     let open: OpenResponse;
     try {
-      const opened = work().then((answer) => openResponse(answer, exchange, observed));
+      const opened = work().then((answer) => openResponse(answer, exchange, observedCall));
       open = await exchange.deadline.race(opened, closeResponse, access);
     } catch (error) {
       logError(req, error);
       exchange.discardBody();
-      open = await openResponse(errorResponse(error), exchange, observed);
+      open = await openResponse(errorResponse(error), exchange, observedCall);
     }
     exchange.beginResponse();
     exchange.record?.setResponseHeaders(open.answer.headers);
     const { status, feed } = open.answer;
-    observed?.end(status >= 400 ? status : undefined);
+    observedCall?.end(status >= 400 ? status : undefined);
     if (core.isClosing) res.shouldKeepAlive = false;
     try {
       if (feed && req.method !== "HEAD" && !res.destroyed) {
-        eventStreams.serve(feed, res, { sent: observed?.bytes, revocationReason: policy.revocationOf(req) });
+        eventStreams.serve(feed, res, { sent: observedCall?.bytes, revocationReason: policy.revocationOf(req) });
       } else {
         await sendResponse(req, res, open, policy.needsToken);
       }

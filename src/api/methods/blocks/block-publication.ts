@@ -344,9 +344,9 @@ async function isStored(chain: BeaconChain, signed: AnySignedBlock): Promise<boo
   const root = rootOf(chain, signed.message);
   // An invalid block may be in the database.
   if (forkChoice.isInvalid(root)) throw blockRejected(`The execution payload of block ${root} is invalid.`);
-  const stored = await blocks.signedByRoot(root);
-  if (stored === null) return false;
-  if (Buffer.compare(stored.signature, signed.signature) === 0) return true;
+  const storedBlock = await blocks.signedByRoot(root);
+  if (storedBlock === null) return false;
+  if (Buffer.compare(storedBlock.signature, signed.signature) === 0) return true;
   throw blockRejected(notSigned(signed));
 }
 

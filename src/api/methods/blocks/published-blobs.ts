@@ -29,13 +29,13 @@ export function requireBlobCount({ data }: BeaconChain, contents: SignedBlockCon
 /** Creates and verifies the sidecars for a published block. Throws if the blobs do not match the commitments. */
 export async function createSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
   const { config, data } = chain;
-  const received = blobsOf(contents);
-  if (received.blobs.length === 0) return [];
+  const publishedBlobs = blobsOf(contents);
+  if (publishedBlobs.blobs.length === 0) return [];
   const { signedBlock: signed } = contents;
   const block = { signed, root: blockRoot(config, signed.message) };
   try {
     const built = builtBlobs(chain, contents);
-    const sidecars = await data.sidecarsOf(signed, built ?? received);
+    const sidecars = await data.sidecarsOf(signed, built ?? publishedBlobs);
     if (built === undefined) await data.verify([{ block, sidecars }]);
     return sidecars;
   } catch (error) {

@@ -51,8 +51,8 @@ async function storedPayload(
   { config, blocks }: BeaconChain,
   { message }: SignedBlindedBeaconBlock,
 ): Promise<KnownPayload | null> {
-  const stored = await blocks.signedByRoot(toRootHex(blindedOrFullBlockHashTreeRoot(config, message)));
-  return stored && { payload: (stored.message.body as bellatrix.BeaconBlockBody).executionPayload };
+  const block = await blocks.signedByRoot(toRootHex(blindedOrFullBlockHashTreeRoot(config, message)));
+  return block && { payload: (block.message.body as bellatrix.BeaconBlockBody).executionPayload };
 }
 
 /** Returns the builder that can unblind a block. Throws if the node itself built the payload or there is no builder. */

@@ -62,8 +62,8 @@ const getEth1ProposalData = defineMethod({
     if (!state) throw notFound(`The node has no state of slot ${slot}.`);
     try {
       const { eth1Data, deposits } = await chain.eth1.forBlock(state);
-      const proven = deposits.map((deposit) => Deposit.toJson(deposit));
-      return { vote: Eth1Data.toJson(eth1Data), deposits: proven, hasMissingDeposits: false };
+      const depositsJson = deposits.map((deposit) => Deposit.toJson(deposit));
+      return { vote: Eth1Data.toJson(eth1Data), deposits: depositsJson, hasMissingDeposits: false };
     } catch (error) {
       if (!(error instanceof DepositsUnavailableError)) throw error;
       return { vote: Eth1Data.toJson(Eth1Data.defaultValue()), deposits: [], hasMissingDeposits: true };

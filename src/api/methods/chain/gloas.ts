@@ -26,7 +26,7 @@ import {
   TOP_LEVEL,
 } from "../../params/ssz-payload.ts";
 
-// Methods from the gloas fork, which this node does not support. They exist so that calls fail with this reason.
+// Methods from the gloas fork, which this node does not support. They exist so that calls fail with this as the reason.
 
 const {
   ExecutionPayloadBid,

@@ -10,7 +10,7 @@ it.each<[from: ReturnType<typeof at>, wanted: ValidatorStatus, where: string]>([
   [at("pending_queued"), "active_slashed", "ahead"],
   [at("active_ongoing"), "exited_unslashed", "ahead"],
   [at("active_ongoing"), "exited_slashed", "ahead"],
-  // A validator that is slashed before its exit leaves the path of an exit.
+  // A validator that is slashed before its exit leaves the exit path.
   [at("active_exiting"), "active_slashed", "ahead"],
   [at("active_slashed", true), "active_exiting", "unreachable"],
   [at("active_slashed", true), "exited_unslashed", "unreachable"],

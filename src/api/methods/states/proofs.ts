@@ -92,8 +92,8 @@ const getBlockProof = defineEncoded({
   async handler({ chain }, { blockId, path }) {
     const block = await resolveBlock(chain, blockId);
     const { slot, stateRoot } = block.signed.message;
-    const proven = blockObject(chain, block);
-    const proof = createProofResponse(path, proven, { root: proven.node, gindex: 1n });
+    const object = blockObject(chain, block);
+    const proof = createProofResponse(path, object, { root: object.node, gindex: 1n });
     const { timestamp, isFinal } = await blockRootTimestamp(chain, block.root);
     return {
       data: { slot: String(slot), state_root: toRootHex(stateRoot), block_root: block.root, timestamp, ...proof },

@@ -22,7 +22,7 @@ export function indexInRegistry(
   return Buffer.compare(validators.getReadonly(index).pubkey, pubkey) === 0 ? index : undefined;
 }
 
-/** Returns the indices for those ids that are known, in ascending order and without duplicates. */
+/** Returns the indices for all known ids, in ascending order and without duplicates. */
 export async function indicesInRegistry(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],

@@ -34,7 +34,7 @@ export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<
   return stateEpoch === headEpoch ? headState : states.afterBlock(head.root, computeStartSlotAtEpoch(stateEpoch));
 }
 
-/** Returns a state whose current or next sync committee is the committee of the epoch. */
+/** Returns a state that contains the epoch's sync committee, either as the current one or as the next one. */
 export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAltair> {
   requireForkAt(chain.config, ForkName.altair, computeStartSlotAtEpoch(epoch), "Sync committees");
   const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));

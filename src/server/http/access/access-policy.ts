@@ -236,8 +236,8 @@ export class AccessPolicy {
   /** Returns the reason why the caller may not use the class, or undefined if it may. */
   denialReason(access: AccessClass, isPrivileged: boolean): string | undefined {
     if (!this.#classes.has(access)) {
-      const served = [...this.#classes].join(", ");
-      return `Access class "${access}" is not served, only ${served}. Enable it with ${this.#flag("api")}.`;
+      const servedClasses = [...this.#classes].join(", ");
+      return `Access class "${access}" is not served, only ${servedClasses}. Enable it with ${this.#flag("api")}.`;
     }
     if (isPrivileged || !PRIVILEGED_CLASSES.includes(access)) return undefined;
     return (

@@ -11,18 +11,18 @@ const clientsWith = (known: string): ApiClients => ({
   onChange: () => {},
 });
 
-/** Percent-encodes a character, then the percent sign again and again. */
+/** Percent-encodes a character, and then the percent sign several times over. */
 function encode(character: string, times: number): string {
   return times === 0 ? character : `%${"25".repeat(times - 1)}${character.charCodeAt(0).toString(16)}`;
 }
 
-/** Decodes as often as there is something to decode. */
+/** Decodes until nothing is left to decode. */
 function decodeAll(text: string): string {
   const decoded = text.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   return decoded === text ? text : decodeAll(decoded);
 }
 
-/** What a URL may have before and after a key. */
+/** What may come before and after a key in a URL. */
 const PLACES: readonly (readonly [before: string, after: string])[] = [
   ["/", ""],
   ["/", "/eth/v1/node/version"],

@@ -36,7 +36,7 @@ export function readBody(
   onError: (error: HttpError) => void,
 ): void {
   const body = new BodyBuffer();
-  const declared = Number(req.headers["content-length"]);
+  const declaredLength = Number(req.headers["content-length"]);
   let chunks = 0;
   let length = 0;
   let pauseAt = BYTES_PER_TURN;
@@ -54,8 +54,8 @@ export function readBody(
     if (!isRejected) req.resume();
   };
   req.on("data", (chunk: Buffer) => {
-    const came = chunk.length;
-    length += came;
+    const chunkBytes = chunk.length;
+    length += chunkBytes;
     chunks++;
     if (isRejected) return;
     if (length >= pauseAt) {
@@ -67,8 +67,8 @@ export function readBody(
     if (length > bytes && bytes < maxBytes && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = maxBytes;
     if (length > bytes) reject(tooLarge(bytes, bytes < maxBytes ? raised?.advice : limit.advice));
     else if (chunks > MAX_SMALL_CHUNKS && length < chunks * MIN_CHUNK_BYTES) reject(tooManyChunks());
-    else if (!exchange.reserveRequest(came)) reject(memoryLimitReached());
-    else if (declared <= bytes) body.allocate(declared);
+    else if (!exchange.reserveRequest(chunkBytes)) reject(memoryLimitReached());
+    else if (declaredLength <= bytes) body.allocate(declaredLength);
   });
   const onAbort = () => body.free();
   req.once("close", onAbort);
@@ -79,7 +79,7 @@ export function readBody(
     if (complete instanceof Promise) void complete.then(onBody);
     else onBody(complete);
   });
-  if (declared > maxBytes) reject(tooLarge(maxBytes, limit.advice));
+  if (declaredLength > maxBytes) reject(tooLarge(maxBytes, limit.advice));
   else if (expectsContinue(req)) exchange.res.writeContinue();
 }
 

@@ -12,7 +12,7 @@ interface OfferedFormats {
 
 /**
  * Selects the response format with the highest quality value. If there is a tie, the first acceptable format wins. With
- * `prefersFirst`, it wins regardless of quality values.
+ * `prefersFirst`, the first acceptable format always wins.
  */
 export function chooseFormat(
   accept: string | undefined,

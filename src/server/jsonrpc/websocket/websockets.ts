@@ -17,7 +17,7 @@ import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
-  /** Maximum number of subscriptions on all connections together. */
+  /** Maximum total number of subscriptions over all connections. */
   allSubscriptions: number;
   /** Maximum number of fragments per message, since every fragment costs memory. */
   fragments: number;

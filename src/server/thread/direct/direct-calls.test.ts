@@ -96,7 +96,7 @@ it("rejects calls at their time limit, and reports those that do not end then", 
   vi.advanceTimersByTime(LIMIT_MS);
   for (const pending of [ended, endless]) await expect(pending).rejects.toMatchObject({ message: "execution aborted" });
   answers[0]!(encode(1));
-  // The answer to a later call arrives after this one.
+  // The answer to a later call arrives after the answer to this call.
   const third = call("[3]");
   await expect.poll(() => answers.length).toBe(3);
   answers[2]!(encode(3));

@@ -22,12 +22,12 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
   }
 
   readonly #goOn = (): void => {
-    for (let left = MESSAGES_PER_BATCH; this.#next < this.#waiting.length; left--) {
+    for (let remaining = MESSAGES_PER_BATCH; this.#next < this.#waiting.length; remaining--) {
       if (!scheduler.hasTime) {
         scheduler.run("thread", this.#goOn);
         return;
       }
-      if (left === 0) {
+      if (remaining === 0) {
         queueMicrotask(this.#goOn);
         return;
       }

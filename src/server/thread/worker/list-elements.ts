@@ -49,14 +49,14 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
 
 /** Extracts the response for one element from the list's response. */
 export function extractElement(list: Response, index: number): Response | undefined {
-  const written = (part: BodyPart) => (part instanceof SharedStream ? writeElement(part.descriptor, index) : part);
+  const extract = (part: BodyPart) => (part instanceof SharedStream ? writeElement(part.descriptor, index) : part);
   if ("body" in list) {
-    const body = written(list.body);
+    const body = extract(list.body);
     return body && { ...list, body };
   }
   const parts: BodyPart[] = [];
   for (const part of list.content?.parts ?? []) {
-    const element = written(part);
+    const element = extract(part);
     if (element === undefined) return undefined;
     parts.push(element);
   }

@@ -85,8 +85,8 @@ export class RemoteCalls {
     const cached = key && this.#cached<MethodResponse>(key, (id) => ["prewarm call", id, false, position, text]);
     if (cached) return Promise.resolve(cached);
     const element = key !== undefined && listedBy !== undefined ? elementOfCall(listedBy, params) : undefined;
-    const written = element && this.#listElement<MethodResponse>(element);
-    if (written) return Promise.resolve(written);
+    const response = element && this.#listElement<MethodResponse>(element);
+    if (response) return Promise.resolve(response);
     const isIrregular = received?.isIrregular;
     const callMain = () =>
       this.#begin<MethodResponse>({ cancellation, caller, key, element }, (id) =>
@@ -151,8 +151,8 @@ export class RemoteCalls {
       ]);
     if (cached) return Promise.resolve(cached);
     const element = key !== undefined && listedBy !== undefined ? elementOfRequest(listedBy, request) : undefined;
-    const written = element && this.#listElement<RestResponse>(element);
-    if (written) return Promise.resolve(written);
+    const response = element && this.#listElement<RestResponse>(element);
+    if (response) return Promise.resolve(response);
     return this.#begin({ cancellation, key, element }, (id) => {
       const transferred = body && transferOwned(body);
       this.#outbox.send(["request", id, position, url, params, readHeaders(headers), format, transferred], transferred);
