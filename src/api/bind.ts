@@ -92,10 +92,7 @@ const NONSENSE = "\0";
 /** Longer values get no hint. */
 const MAX_HINTED_LENGTH = 200;
 
-/**
- * Suggests where an invalid positional value belongs: in place of another value, with which it should be swapped, or in
- * an optional parameter.
- */
+/** Suggests a better place for an invalid positional value: swapped with another value, or in an optional parameter. */
 function misplacedHint(signature: Signature, params: readonly unknown[], position: number): string | undefined {
   const value = params[position];
   // A wrong number is more likely to be out of range than misplaced.

@@ -41,7 +41,7 @@ export interface MethodEncoding {
   readonly operation?: OperationId;
   /** Response codec. Undefined if the handler itself returns the JSON value. */
   readonly codec?: (codecs: Codecs, context: ApiContext) => ResponseCodec<unknown, unknown>;
-  /** Parses the SSZ body, in place of the operation's codec. */
+  /** Parses the SSZ body. Takes precedence over the operation's own codec. */
   readonly requestCodec?: (codecs: Codecs, context: ApiContext) => RequestCodec;
   /** Returns the result of an operation that only has a status in REST. By default the result is `true`. */
   readonly resultForStatus?: (status: number) => unknown;
@@ -316,9 +316,9 @@ type ResponseOf<Data, Meta> = [Data] extends [void] ? { status: number } | void 
 type WithMeta<Data, Meta> = [undefined] extends [Meta] ? { data: Data } : { data: Data; meta: Meta };
 
 interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
-  /** Writes JSON in place of encoding the handler's result. */
+  /** Writes the response as JSON instead of encoding the handler's result. */
   json?: JsonWriter<Definitions, Data, Meta>;
-  /** Writes SSZ in place of encoding the handler's result. */
+  /** Writes the response as SSZ instead of encoding the handler's result. */
   ssz?: Handler<Definitions, Promise<SszResponse>>;
   resultForStatus?: (status: number) => unknown;
 }

@@ -168,9 +168,9 @@ export interface SubmittedDeposit extends SubmittedOperation {
 /** Controls which validators perform their duties. */
 export interface ValidatorControl {
   presence(): Presence;
-  /** Makes exactly these validators online from the next slot on. */
+  /** From the next slot on, exactly these validators are online. */
   setOnline(selection: ValidatorSelection): Promise<void>;
-  /** Makes exactly these validators offline from the next slot on. */
+  /** From the next slot on, exactly these validators are offline. */
   setOffline(selection: ValidatorSelection): Promise<void>;
 }
 

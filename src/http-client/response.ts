@@ -7,7 +7,7 @@ export interface HttpResponse {
   readonly statusText: string;
   /** Keyed by lowercase name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Must either be read to the end or be ended with `return()`. */
+  /** Must be read to the end or closed with `return()`. */
   readonly body: BodyStream;
 }
 

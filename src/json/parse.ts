@@ -32,7 +32,7 @@ export class IrregularNumber {
   }
 }
 
-// Missing from the type declarations so far.
+// Not included in the type declarations yet.
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** The message is not valid JSON, or exceeds a limit. */

@@ -124,7 +124,7 @@ export function writeToBuffer(descriptor: StreamDescriptor): Buffer {
   return Buffer.concat([...pieces, out.written]);
 }
 
-/** Results with at most this many records are written at once, which is cheaper than a stream. */
+/** Results with at most this many records are written in one go, which is cheaper than a stream. */
 const MAX_RECORDS_AT_ONCE = 256;
 
 /** Returns a small result as bytes and a larger one as a stream. */

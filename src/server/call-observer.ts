@@ -1,7 +1,7 @@
 /** Protocol of a call. */
 export type CallServer = "json-rpc" | "websocket" | "rest";
 
-/** Observes the calls on all servers, for metrics and logs. */
+/** Observes calls to all servers, for metrics and logs. */
 export interface CallObserver {
   /** Starts a call. `method` is undefined if it does not exist. */
   begin(server: CallServer, method: string | undefined): ObservedCall;

@@ -1,4 +1,4 @@
-/** Settings of sync and backfill. */
+/** Sync and backfill settings. */
 export interface SyncSettings {
   /** Number of slots the head may be behind the clock without confirmation by a peer. Undefined for the default. */
   horizonSlots: number | undefined;

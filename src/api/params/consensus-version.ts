@@ -19,7 +19,7 @@ export function requireVersion(version: ForkName | undefined, fork: ForkName): v
 
 /**
  * Throws unless an attestation is in the format of the version. There are only two formats, and callers may send the
- * fork of the current slot in place of the attestation's fork.
+ * fork of the current slot instead of the attestation's fork.
  */
 export function requireAttestationVersion(version: ForkName | undefined, fork: ForkName): void {
   if (version !== undefined && isForkPostElectra(version) !== isForkPostElectra(fork))

@@ -247,7 +247,7 @@ interface ArrayRules {
   noun: string;
   minItems?: number;
   maxItems?: number;
-  /** True for a list in a request body, where a bare string is not accepted in place of an array. */
+  /** True for a list in a request body, where a bare string does not count as an array. */
   isBody?: true;
 }
 

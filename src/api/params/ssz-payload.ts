@@ -42,7 +42,7 @@ export class InvalidPayloadError extends Error {
 
 export type JsonObject = Record<string, unknown>;
 
-/** Location of a value in a payload. Some members, such as `graffiti`, have a format of their own. */
+/** Location of a value in a payload. Some members, such as `graffiti`, have their own format. */
 export interface PayloadLocation {
   readonly path: string;
   readonly member: string;

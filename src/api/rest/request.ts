@@ -166,7 +166,7 @@ class Query {
 
 const NO_QUERY = new Query("");
 
-/** Throws if the query is not percent-encoded UTF-8, which the parser would accept as it is. */
+/** Throws if the query is not percent-encoded UTF-8, which the parser would silently accept. */
 function requirePercentEncoding(query: string): void {
   try {
     decodeURIComponent(query);

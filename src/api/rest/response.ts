@@ -20,7 +20,7 @@ function endOf(meta: MethodResponse["meta"]): Buffer {
   return hasMeta ? Buffer.from(`,${JSON.stringify(meta).slice(1)}`) : END;
 }
 
-/** Creates a response whose codec combines data and metadata in a format of its own. */
+/** Creates a response whose codec combines data and metadata in its own format. */
 export function transformedResponse(codec: Codec, { data, meta }: HandlerResponse): EncodedResponse {
   const body = codec.transform?.toResponse(codec.data.toJson(data, meta), codec.meta.toJson(meta));
   const beside = encodeMeta(codec.meta, meta);

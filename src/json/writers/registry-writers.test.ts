@@ -15,7 +15,7 @@ const COUNT = 2 * VALIDATORS_PER_CHUNK + 7;
 
 const pick = <T>(values: readonly T[], index: number): T => values[index % values.length]!;
 
-/** Each field cycles through its values with a period of its own, which covers most combinations. */
+/** Each field cycles through its values with its own period, which covers most combinations. */
 const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) => ({
   pubkey: Uint8Array.from({ length: 48 }, (_, position) => (index * 31 + position * 7) & 0xff),
   withdrawalCredentials: new Uint8Array(32).fill(index & 0xff, 12).fill(index % 3, 0, 1),

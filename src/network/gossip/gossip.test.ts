@@ -179,7 +179,7 @@ it("garbage is penalized before it is decoded", async () => {
   expect(b.received).toEqual([]);
   expect([...b.gossip.verdicts]).toEqual([["voluntary_exit", { accept: 0, ignore: 0, reject: 6 }]]);
 
-  // With a rounded epoch, its root would be the root of an exit at epoch 0, whose signature would therefore match.
+  // If the epoch were rounded, this exit would have the same root as an exit at epoch 0, whose signature would match.
   const beyondNumbers = ssz.phase0.SignedVoluntaryExit.serialize(a.operations.exit(5)).fill(0xff, 0, 8);
   send([{ topic: exits, data: new Uint8Array(compressSync(beyondNumbers)) }]);
   await eventually(() => expect(invalidFrom(b, a, exits)).toBe(7));

@@ -128,7 +128,7 @@ it("available columns are served even if others are missing", async () => {
   const { reader, history, chunks, served, drop } = await openWithData();
   const all = { startSlot: 1, count: 100 };
   const columns = (wanted: number[]) => served(reader.byRange(COLUMN_SIDECARS, all, wanted));
-  // As after a custody increase, only the previous columns are available.
+  // Simulates a custody increase, after which only the previous columns are available.
   history.earliestAvailableSlot = LAST_SLOT;
   await drop([8, 10], [5, 6]);
   expect(await served(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));

@@ -12,7 +12,7 @@ interface Heard {
   isCutOff: boolean;
 }
 
-/** Makes a delivery take so long that it spans several turns. */
+/** Simulates a slow delivery, which spans several turns. */
 function takeTime(): void {
   for (const until = performance.now() + 0.05; performance.now() < until; );
 }

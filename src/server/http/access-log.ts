@@ -43,7 +43,7 @@ export class AccessLog {
     return new AccessRecord(this, this.#timers, server, client, observer, loggedUrl);
   }
 
-  /** Adds an entry. To be called by `AccessRecord`. */
+  /** Adds an entry. Called by `AccessRecord`. */
   add(entry: object): void {
     this.#lines += `${JSON.stringify(entry)}\n`;
     if (this.#lines.length >= BATCH_LENGTH) this.flush();
@@ -130,7 +130,7 @@ export class AccessRecord implements CallObserver {
     this.#queueMillis ??= this.#timers.now() - this.#startedAt;
   }
 
-  /** Takes the name of the upstream from the response headers. */
+  /** Reads the name of the upstream from the response headers. */
   setResponseHeaders(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];
   }

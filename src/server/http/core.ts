@@ -22,7 +22,7 @@ import {
 export interface HttpCoreOptions {
   logger: Logger;
   limits: HttpLimits;
-  /** Omitted if the server has access rules of its own. */
+  /** Omitted if the server has its own access rules. */
   policy?: AccessPolicy;
   accessLog?: AccessLog | undefined;
   observer?: CallObserver | undefined;

@@ -121,7 +121,7 @@ export class Deadline implements Cancellation {
     this.#abort(new Failure("server", "The client disconnected before the response."));
   }
 
-  /** Expires the deadline. To be called by `DeadlineTimer`. */
+  /** Expires the deadline. Called by `DeadlineTimer`. */
   expire(): void {
     const message = `The call exceeded its time limit of ${this.#millis} ms.`;
     for (const { reject, access } of this.#races.splice(0)) {

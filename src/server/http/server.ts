@@ -127,9 +127,9 @@ export function respondToClientError(error: ClientError, socket: Socket): void {
 }
 
 /**
- * Returns true if the header size limit was exceeded within the URL. This is decided from the last packet: the URL
- * contains no whitespace, and either the method before it or the version after it must be in the packet. Returns false
- * if neither is.
+ * Returns true if the header size limit was exceeded within the URL. Only looks at the last packet: the URL contains no
+ * whitespace and is located by the method before it or the version after it. Returns false if the packet contains
+ * neither.
  */
 function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";

@@ -55,7 +55,7 @@ export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection):
 /** Returns the error for a thrown value. */
 export function toErrorObject(thrown: unknown): ErrorObject {
   if (thrown instanceof Failure && thrown.rpc) {
-    // Such an error has a data format of its own.
+    // Such an error has its own data format.
     return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
   }
   const code = thrown instanceof Failure ? FAILURES[thrown.kind].code : INTERNAL_ERROR;

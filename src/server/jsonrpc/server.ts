@@ -119,8 +119,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   }
 
   /**
-   * Validates a request before its body is read. Returns the client to whom the request's key belongs. Throws an
-   * `HttpError`.
+   * Validates a request before its body is read. Returns the client that owns the request's key. Throws an `HttpError`.
    */
   function validateRequest(req: IncomingMessage): ApiClient | undefined {
     // Pages are public, because a browser cannot send the token when loading a page.

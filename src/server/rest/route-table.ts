@@ -33,7 +33,7 @@ export interface RestResponse {
   cacheLifetime?: CacheLifetime;
   /** ETag of a cacheable response. Defaults to a hash of the body. Streams have no ETag by default. */
   tag?: string;
-  /** An event stream, sent in place of content until the caller disconnects. */
+  /** An event stream, sent instead of content until the caller disconnects. */
   feed?: Feed;
 }
 

@@ -143,7 +143,7 @@ const publishValidatorBlock = defineMethod({
   cost: "duty",
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
-  // As in the Beacon API draft of 2020, it is an error if a block was broadcast but not imported.
+  // In the Beacon API draft of 2020, a block that was broadcast but not imported is an error.
   async handler(context, { signedBlockContents }) {
     const publication = await publish(context, signedBlockContents);
     if (!publication.imported) throw notImported(publication.rejection);

@@ -12,7 +12,7 @@ import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts
 export interface Condition {
   /** Throws if the condition can no longer be met. */
   holds(): boolean;
-  /** Describes the current situation. The text is the end of a sentence. */
+  /** Returns the end of a sentence that describes the current situation. */
   actual(): string;
 }
 

@@ -170,7 +170,7 @@ async function shufflingAt(
 ): Promise<EpochShuffling> {
   const shuffling = state.epochCtx.getShufflingAtEpochOrNull(epoch);
   if (shuffling) return shuffling;
-  // Epoch of the mix for the seed (phase0/beacon-chain.md, get_seed). The state overwrites mixes in a ring.
+  // Epoch of the mix for the seed (phase0/beacon-chain.md, get_seed). The state keeps the mixes in a ring buffer.
   const mixEpoch = epoch - MIN_SEED_LOOKAHEAD - 1;
   if (mixEpoch + EPOCHS_PER_HISTORICAL_VECTOR > computeEpochAtSlot(state.slot)) {
     return computeShuffling(state, epoch, call?.signal);

@@ -126,8 +126,8 @@ export class AccessPolicy {
   }
 
   /**
-   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client to whom the
-   * request's key belongs, or undefined if the request carries the token or no credentials are required.
+   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client that owns the
+   * request's key, or undefined if the request carries the token or no credentials are required.
    */
   authorize(req: IncomingMessage): ApiClient | undefined {
     this.checkHostAndOrigin(req);

@@ -32,8 +32,8 @@ export interface ApiClients {
   /** False if no client is configured, in which case requests need no key. */
   readonly isRequired: boolean;
   /**
-   * Returns the client to whom the key belongs, or the anonymous client if there is no key. Undefined if there is no
-   * such client.
+   * Returns the client that owns the key, or the anonymous client if there is no key. Undefined if there is no such
+   * client.
    */
   find(key: string | undefined): ApiClient | undefined;
   /** Calls the listener after clients have changed. Listeners cannot be removed. */

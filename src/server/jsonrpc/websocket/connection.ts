@@ -63,7 +63,7 @@ const CONTROL_FRAME_OVERHEAD_BYTES = 6;
 /** Size of the largest control frame, whose payload has 125 bytes. */
 const MAX_CONTROL_FRAME_BYTES = CONTROL_FRAME_OVERHEAD_BYTES + 125;
 
-/** A connection on which this many messages are in progress counts as pipelining. */
+/** A connection with this many messages in progress counts as pipelining. */
 const PIPELINED_FROM = 4;
 
 /** No pong is sent while there are more unread bytes than this. */

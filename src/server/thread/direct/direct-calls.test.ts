@@ -17,7 +17,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** Makes calls of a method that `handle` answers at the other end of a port. */
+/** Sets up a method that `handle` serves at the other end of a port. */
 function connect(handle: ServedMethod["call"], lane = { running: 2, waiting: 1 }) {
   const method = { name: "test_call", limitMs: LIMIT_MS, timeout: SERVER_ERRORS.serialize(TIMEOUT) };
   const calls = new DirectCalls({ methods: [method], lane, graceMs: GRACE_MS });

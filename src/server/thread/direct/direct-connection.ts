@@ -49,7 +49,7 @@ export class DirectConnection {
     port.on("close", () => this.#close());
   }
 
-  /** Returns undefined if the connection closes before the answer. */
+  /** Returns undefined if the connection closes before the answer arrives. */
   call(
     { name, limitMs, timeout }: DirectMethod,
     params: string,

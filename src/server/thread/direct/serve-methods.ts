@@ -7,7 +7,7 @@ import { SERVER_ERRORS } from "../messages/errors.ts";
 import { parseParams } from "../messages/params.ts";
 import type { DirectAnswer, DirectCall } from "./method-thread.ts";
 
-/** A method of the thread. */
+/** A method that the thread serves. */
 export interface ServedMethod {
   /** Returns a result as JSON, in memory of its own. Throws like `CallableMethod.call`. */
   call(params: Params, signal: AbortSignal): Promise<Uint8Array>;

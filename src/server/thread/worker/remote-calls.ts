@@ -39,7 +39,7 @@ interface RemoteCallsOptions {
   streams: RemoteStreams;
   feeds: RemoteFeeds;
   revision: Int32Array;
-  /** Calls to a third thread, which answers some methods. */
+  /** Calls that a third thread answers. */
   direct?: DirectCalls | undefined;
 }
 
