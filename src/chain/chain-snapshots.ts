@@ -46,7 +46,8 @@ interface ChangingParts {
 }
 
 /**
- * Snapshot of a chain: its in-memory state and the database layer for all later writes. Can be reverted to only once.
+ * Snapshot of a chain: its in-memory state and the database layer for all later writes. Can be used for only one
+ * revert.
  */
 export interface ChainSnapshot {
   layer: number;
@@ -159,7 +160,7 @@ export class ChainSnapshots {
     return GENESIS_SLOT;
   }
 
-  /** Restores the in-memory state after the database was reverted, and publishes the head. */
+  /** Restores the in-memory state after the database has been reverted, and publishes the head. */
   #restore(memory: Memory, forkSlot: Slot): void {
     const parts = this.#parts;
     parts.blocks.clear();

@@ -58,7 +58,7 @@ export class FinalityArchiver {
     return this.#archived;
   }
 
-  /** Resets to a checkpoint after the database was reverted. */
+  /** Resets to a checkpoint after the database has been reverted. */
   restore(archived: Checkpoint): void {
     this.#archived = archived;
   }

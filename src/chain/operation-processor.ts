@@ -157,7 +157,7 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  /** Throws a `GossipValidationError`, like all methods for a single operation. */
+  /** Throws a `GossipValidationError`, as do all methods that take a single operation. */
   async voluntaryExit(exit: phase0.SignedVoluntaryExit, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateVoluntaryExit(context, exit, origin);

@@ -22,7 +22,7 @@ interface WallClockOptions {
 }
 
 /**
- * Clock of a network node: chain time is wall clock time. After the process has been paused, only the newest slot is
+ * Clock of a network node: chain time is wall clock time. After a pause of the process, only the newest slot is
  * announced. If the wall clock is set back by more than a slot, slots are announced again.
  */
 export class WallClock implements Clock {

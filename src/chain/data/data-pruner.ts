@@ -12,7 +12,7 @@ const BLOCKS_PER_SLICE = 8;
 export interface DataPrunerParts {
   db: BeaconDb;
   data: Pick<DataAvailability, "isWithinWindow">;
-  /** Queue that serializes all changes of the chain. */
+  /** Queue that serializes all changes to the chain. */
   changes: SerialQueue;
   logger: Logger;
 }

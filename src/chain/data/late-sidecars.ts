@@ -14,7 +14,7 @@ export interface LateSidecarsParts {
   forkChoice: Pick<ForkChoice, "get" | "has">;
   data: DataAvailability;
   events: Pick<ChainEvents, "on">;
-  /** Queue that serializes all changes of the chain. */
+  /** Queue that serializes all changes to the chain. */
   changes: SerialQueue;
   logger: Logger;
 }

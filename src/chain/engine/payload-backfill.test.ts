@@ -22,7 +22,7 @@ afterAll(() => source.close());
 const payloadOf = ({ signed }: ChainBlock): ExecutionPayload =>
   (signed.message.body as bellatrix.BeaconBlockBody).executionPayload;
 
-/** An engine that finds all payloads valid but accepts no head by default. The test controls its latest block. */
+/** An engine that finds all payloads valid but, by default, accepts no head. The test controls its latest block. */
 class RefusingEngine extends ScriptedEngine {
   headVerdict = SYNCING;
   latest: EngineBlock | null = null;

@@ -84,7 +84,7 @@ export class PayloadBackfill {
   }
 
   /**
-   * Finds the first slot up to the head whose payload number exceeds `number`, by binary search. Returns null if even
+   * Finds, by binary search, the first slot up to the head whose payload number exceeds `number`. Returns null if even
    * the head's payload number does not exceed `number`.
    */
   async #firstAbove(number: number, { slot, execution }: ForkChoiceBlock): Promise<Slot | null> {

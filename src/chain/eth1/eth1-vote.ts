@@ -10,7 +10,7 @@ import type { Eth1Block } from "../../execution/eth1/deposit-chain.ts";
 
 /**
  * Returns true once all deposits come through execution payloads (electra/beacon-chain.md, EIP-6110). Since Fulu, the
- * transition accepts no eth1 deposits.
+ * state transition no longer accepts eth1 deposits.
  */
 export function isBridgeRetired(state: CachedBeaconStateAllForks): boolean {
   const fork = state.config.getForkSeq(state.slot);

@@ -25,14 +25,14 @@ export class Backoff {
     this.#entries.set(root, { since: slot, slots: Math.min(Math.max(1, 2 * previousSlots), MAX_DELAY_SLOTS) });
   }
 
-  /** Returns true unless a delay is pending. */
+  /** True unless a delay is pending. */
   isDue(root: RootHex, slot: Slot): boolean {
     const entry = this.#entries.get(root);
     // The clock may have been set back.
     return entry === undefined || slot < entry.since || slot >= entry.since + entry.slots;
   }
 
-  /** Ends all pending delays and restarts with short ones. */
+  /** Ends all pending delays. New delays start short again. */
   reset(): void {
     for (const [root, { since }] of [...this.#entries.entries()]) this.#entries.set(root, { since, slots: 0 });
   }

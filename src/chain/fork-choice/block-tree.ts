@@ -38,7 +38,7 @@ export abstract class BlockTree {
     return this.tree.isAncestor(this.tree.indexOf(ancestorRoot), this.tree.indexOf(root));
   }
 
-  /** True if get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch is the finalized root. */
+  /** True if get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch returns the finalized root. */
   isDescendantOfFinalized(root: RootHex): boolean {
     const { epoch, root: finalizedRoot } = this.finalized;
     if (this.#descent === null || !sameCheckpoint(this.finalized, this.#descent.finalized)) {

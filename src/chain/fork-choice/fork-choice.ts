@@ -65,7 +65,7 @@ export class ForkChoice extends BlockTree {
   readonly #votes = new Votes();
   readonly #boostPercent: number;
   #currentSlot: number;
-  /** Latest slot before the clock was set back. */
+  /** Latest slot reached before the clock was set back. */
   #setBackFrom = Number.NEGATIVE_INFINITY;
   #checkpoints: StoreCheckpoints;
   #balances: JustifiedBalances;

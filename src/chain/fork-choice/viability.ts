@@ -10,9 +10,9 @@ export interface ViabilityCriteria {
 }
 
 /**
- * Marks every node whose get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch is the finalized root. A
- * node after the epoch's first slot inherits from its parent; an earlier node qualifies only if it is the finalized
- * block.
+ * Marks every node for which get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch returns the finalized
+ * root. A node after the epoch's first slot inherits from its parent; an earlier node qualifies only if it is the
+ * finalized block.
  */
 export function descentFromFinalized(tree: ProtoArray, finalized: Checkpoint, slotsPerEpoch: number): Uint8Array {
   const firstSlot = finalized.epoch * slotsPerEpoch;

@@ -23,8 +23,8 @@ export interface VotesSnapshot {
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
- * Latest messages of all validators, in 13 bytes each. Stores the node for which each vote is currently counted and the
- * node of the latest message. `takeDeltas` applies the differences during head selection.
+ * Latest messages of all validators, using 13 bytes each. Stores the node for which each vote is currently counted and
+ * the node of the latest message. `takeDeltas` applies the differences during head selection.
  */
 export class Votes {
   #applied = new Int32Array(0);

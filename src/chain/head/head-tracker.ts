@@ -55,7 +55,7 @@ export class HeadTracker {
     return { head: this.#head, headState: this.#headState, justified: this.#justified };
   }
 
-  /** Restores a snapshot after fork choice was restored. Both chains are identical up to `forkSlot`. */
+  /** Restores a snapshot after fork choice has been restored. Both chains are identical up to `forkSlot`. */
   restore({ head, headState, justified }: HeadSnapshot, forkSlot: Slot): void {
     const previous = this.#head;
     this.#head = head;

@@ -81,7 +81,7 @@ export class DataHistory {
     return this.#range;
   }
 
-  /** Restores the range after the database was reverted. */
+  /** Restores the range after the database has been reverted. */
   restore(range: HeldData): void {
     this.#adopt(range);
   }

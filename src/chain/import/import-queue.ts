@@ -43,7 +43,7 @@ interface ImportQueueParts extends BlockCommitterParts {
   hotSnapshots: HotSnapshots;
   /** Post-state of a block recently produced by this node. */
   producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
-  /** Queue that serializes all changes of the chain. */
+  /** Queue that serializes all changes to the chain. */
   changes: SerialQueue;
   /** Updates head and finality after blocks were imported. */
   settle(): Promise<void>;
@@ -269,7 +269,7 @@ export class ImportQueue {
     }
   }
 
-  /** Handles the effects of a failed import on other blocks, then rethrows. */
+  /** Handles the effects of a failed import on other blocks, then rethrows the error. */
   async #withConsequences<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();

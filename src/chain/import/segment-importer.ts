@@ -40,7 +40,7 @@ interface SegmentImporterParts {
   data: DataAvailability;
   bls: BlsVerifier;
   verifyPayload: VerifyPayload;
-  /** Imports verified blocks. Returns the number of new ones. */
+  /** Imports verified blocks. Returns the number of new blocks. */
   commit(run: readonly VerifiedBlock[]): Promise<number>;
 }
 
@@ -61,10 +61,10 @@ interface AppliedRun {
 }
 
 /**
- * Imports chain segments during sync, in runs of blocks. The runs are pipelined: worker threads verify the signatures
- * of one run as a batch while the main thread executes the next run and the execution engine verifies payloads. Each
- * run is stored in one write. Only the commit goes through the chain's queue, so gossip and ticks are not delayed.
- * Calls must not overlap.
+ * Imports chain segments during sync, splitting them into runs of blocks. The runs are pipelined: worker threads verify
+ * the signatures of one run as a batch while the main thread executes the next run and the execution engine verifies
+ * payloads. Each run is stored in one write. Only the commit goes through the chain's queue, so gossip and ticks are
+ * not delayed. Calls must not overlap.
  */
 export class SegmentImporter {
   readonly #parts: SegmentImporterParts;

@@ -55,7 +55,7 @@ export interface AttestationPoolSnapshot {
 
 /** 32 different votes per committee; honest committees cast two or three. */
 const MAX_GROUPS_PER_SLOT = MAX_COMMITTEES_PER_SLOT * 32;
-/** Attestations are includable for two epochs, and new slots may arrive before the next pruning. */
+/** Attestations can be included for two epochs, and new slots may arrive before the next pruning. */
 const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
 
 /**
@@ -131,7 +131,7 @@ export class AttestationPool {
     return [...this.#slots.keys()].sort((a, b) => a - b);
   }
 
-  /** Returns the attestation groups of a slot, grouped by data and then sorted by committee. */
+  /** Returns the attestation groups of a slot, grouped by data and sorted by committee. */
   groupsAt(slot: Slot): AttestationGroup[][] {
     const slotGroups = this.#slots.get(slot);
     if (!slotGroups) return [];

@@ -161,7 +161,7 @@ export class SeenAggregates {
   }
 }
 
-/** Includes the committee, because the data root has not identified it since Electra. */
+/** Includes the committee, because the data root alone does not identify it since Electra. */
 const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${dataRoot}:${committeeIndex}`;
 
 interface FirstBlock {

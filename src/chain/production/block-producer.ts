@@ -145,7 +145,7 @@ export class BlockProducer {
     const root = toRootHex(
       ssz.phase0.BeaconBlockHeader.hashTreeRoot({
         ...block,
-        // The transition has already hashed the body.
+        // The state transition has already hashed the body.
         bodyRoot: postState.latestBlockHeader.bodyRoot,
       }),
     );

@@ -65,8 +65,8 @@ export class BuilderBids {
   }
 
   /**
-   * Returns the better of the local payload and the builder's bid, unless the engine overrides the builder. Rejects
-   * only if both fail, with the error of the local payload.
+   * Returns the local payload or the builder's bid, whichever is better, unless the engine overrides the builder.
+   * Rejects only if both fail, with the error from the local payload.
    */
   async choose<Built extends BuiltPayload | null>(
     building: Promise<Built>,

@@ -7,9 +7,9 @@ export interface BuilderSettings {
   bidTimeoutMs: number;
   /** Default `builder_boost_factor` in percent. */
   boostFactor: bigint;
-  /** Number of consecutive missed slots that disables the builder. */
+  /** Number of consecutive missed slots after which the builder is disabled. */
   fallbackSkips: number;
-  /** Number of missed slots within the last SLOTS_PER_EPOCH slots that disables the builder. */
+  /** Number of missed slots within the last SLOTS_PER_EPOCH slots after which the builder is disabled. */
   fallbackSkipsPerEpoch: number;
 }
 

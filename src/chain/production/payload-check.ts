@@ -6,10 +6,7 @@ import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, PayloadRequest } from "../../execution/engine.ts";
 import { describeValueFault } from "../../ssz/value-fault.ts";
 
-/**
- * Returns the reason why a block with the payload would be invalid, as a clause (bellatrix and
- * capella/beacon-chain.md).
- */
+/** Returns a clause stating why a block with the payload would be invalid (bellatrix and capella/beacon-chain.md). */
 export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayload): string | undefined {
   const { fork, parent, timestamp, prevRandao, withdrawals } = request;
   if (!byteArrayEquals(payload.parentHash, parent.blockHash)) {

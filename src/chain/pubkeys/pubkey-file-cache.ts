@@ -2,7 +2,7 @@ import { KEY_LENGTH, type KeyMemory } from "../../bls/key-memory.ts";
 import type { PubkeyFile } from "../../db/pubkey-file.ts";
 import type { Logger } from "../../log/logger.ts";
 
-/** New keys per write. Keys lost in a crash are decompressed again on the next start. */
+/** Number of new keys per write. Keys lost in a crash are decompressed again on the next start. */
 const KEYS_PER_WRITE = 256;
 
 /** File cache of decompressed public keys. If the file is unusable, logs this once and disables the cache. */

@@ -31,10 +31,10 @@ export type VoteTotals = Pick<
 /** End of the epoch after the attested one, when rewards are paid. */
 export interface EpochEnd {
   totals: VoteTotals;
-  /** Number of epochs between the last finalized one and the attested one. */
+  /** Number of epochs between the last finalized epoch and the attested one. */
   finalityDelay: number;
   isInLeak: boolean;
 }
 
-/** Computes the rewards of one validator from the participation of all validators. */
+/** Computes one validator's rewards from the participation of all validators. */
 export type RewardCalculator = (attester: Attester) => VoteRewards;

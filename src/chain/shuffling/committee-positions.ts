@@ -13,7 +13,7 @@ export interface CommitteePosition {
 
 const NOT_ACTIVE = 0xffffffff;
 
-/** Iterations between checks of the time slice. */
+/** Number of iterations between checks of the time slice. */
 const CHUNK = 16_384;
 
 /** Cached per shuffling, which all states of an epoch share. */

@@ -4,7 +4,7 @@ import type { phase0, ValidatorIndex } from "@lodestar/types";
 import { TimeSlice } from "../../async/time-slice.ts";
 import { type ArrayOfElements, elementNodes } from "../../ssz/tree.ts";
 
-/** Iterations between checks of the time slice. */
+/** Number of iterations between checks of the time slice. */
 const CHUNK = 8192;
 
 /**

@@ -97,7 +97,7 @@ export class SnapshotStore {
     return { snapshots: new Map(this.#snapshots), base: this.#base };
   }
 
-  /** Restores the index after the database was reverted. */
+  /** Restores the index after the database has been reverted. */
   restore({ snapshots, base }: SnapshotIndex): void {
     this.#snapshots = snapshots;
     this.#base = base;

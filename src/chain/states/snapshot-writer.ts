@@ -6,7 +6,7 @@ import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 
 interface SnapshotWriterParts {
   snapshots: SnapshotStore;
-  /** Queue that serializes all changes of the chain. */
+  /** Queue that serializes all changes to the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
@@ -35,7 +35,7 @@ export class SnapshotWriter {
     this.#logger = logger;
   }
 
-  /** True while a state of the block is being stored. */
+  /** True while a state of this block is being stored. */
   isStoring(blockRoot: RootHex): boolean {
     return this.#pendingWrite?.job.blockRoot === blockRoot;
   }

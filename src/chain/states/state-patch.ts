@@ -182,7 +182,7 @@ async function* patchElements(
   if (base) writer.skip((base.count - removed - common) * size);
 }
 
-/** Copies equal elements, XORs changed ones with the base and appends new ones, in runs. */
+/** Processes elements in runs: copies equal ones, XORs changed ones with the base and appends new ones. */
 function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Node[], base: readonly Node[]): void {
   const { size, write } = elements;
   const isCopied = (index: number) => isSame(nodes[index]!, base[index]!);

@@ -43,7 +43,7 @@ const EMPTY_SLOTS_PER_ENTRY = 10_000;
 /**
  * Exports a database's chain to a new file: stored states and blocks of the finalized chain, and all later blocks.
  * Excludes the node's own values, such as its key and peers. Only a full export includes pools, votes, sidecars,
- * signing history and all custom values. Deletes an incomplete file.
+ * signing history and all custom values. If the export fails, the incomplete file is deleted.
  */
 export async function exportChain(
   db: BeaconDb,

@@ -35,7 +35,7 @@ export async function validateAttesterSlashing(
         : "The two attestations are neither a double vote nor does the first surround the second.",
     );
   }
-  // Checked before known slashings, because common indices are defined only for sorted lists.
+  // This check precedes the lookup of known slashings, because common indices are defined only for sorted lists.
   try {
     assertValidAttesterSlashing(config, pubkeyCache, head.slot, head.validators.length, slashing, false);
   } catch {

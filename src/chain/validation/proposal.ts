@@ -56,8 +56,8 @@ export function refuseInvalidParent(
 }
 
 /**
- * Rejects an unknown proposer. An index too large to be exact is hashed as a different number, which the block root
- * does not reveal.
+ * Rejects an unknown proposer. An index too large to be exact is hashed as a different number, so the block root does
+ * not reveal it.
  */
 export function refuseUnknownProposer(
   { states, forkChoice }: ValidationContext,
