@@ -33,12 +33,14 @@ export class RegisteredKeys implements ValidatorKeys {
     const { indices, count } = this.#keys;
     const entered = this.#chain.headState.validators.length - count;
     if (entered <= 0) return indices;
-    const enteredIndices = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#entered(index));
+    const enteredIndices = Array.from({ length: entered }, (_, n) => count + n).filter((index) =>
+      this.#keyPairInRegistry(index),
+    );
     return [...indices, ...enteredIndices];
   }
 
   secretKey(index: ValidatorIndex): SecretKey | undefined {
-    return index < this.#keys.count ? this.#keys.secretKey(index) : this.#entered(index)?.secretKey;
+    return index < this.#keys.count ? this.#keys.secretKey(index) : this.#keyPairInRegistry(index)?.secretKey;
   }
 
   /** Returns the derived key pair for a new validator at this index. */
@@ -53,7 +55,7 @@ export class RegisteredKeys implements ValidatorKeys {
   }
 
   /** Returns the key pair of a validator that joined with one of our keys. */
-  #entered(index: ValidatorIndex): KeyPair | undefined {
+  #keyPairInRegistry(index: ValidatorIndex): KeyPair | undefined {
     const { validators } = this.#chain.headState;
     if (index >= validators.length) return undefined;
     const { pubkey } = validators.getReadonly(index);

@@ -170,7 +170,7 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
   };
   return {
     advance: async (duration, { timeoutSeconds, ...call } = {}) =>
-      client.dev_advance({ ...checked("advance", duration), ...timeout(timeoutSeconds) }, call),
+      client.dev_advance({ ...checkDuration("advance", duration), ...timeout(timeoutSeconds) }, call),
     advanceUntil: async (until, { limit, timeoutSeconds, ...call } = {}) => {
       if (until === undefined) {
         throw new TypeError('chain.advanceUntil takes a condition. Write chain.advanceUntil("finalized").');
@@ -178,7 +178,7 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
       return client.dev_advance({ until, ...(limit !== undefined && { limit }), ...timeout(timeoutSeconds) }, call);
     },
     skip: async (duration, { timeoutSeconds, ...call } = {}) =>
-      client.dev_skip({ ...checked("skip", duration), ...timeout(timeoutSeconds) }, call),
+      client.dev_skip({ ...checkDuration("skip", duration), ...timeout(timeoutSeconds) }, call),
     reorg: (depth = 1, call = {}) => client.dev_reorg({ depth }, call),
     snapshot: () => takeSnapshot(client),
     head: () => client.getChainHead(),
@@ -213,7 +213,7 @@ const timeout = (seconds: number | undefined) => (seconds === undefined ? {} : {
  * Rejects arguments that JavaScript programs may pass: a bare number, an object without a number, or an object that
  * contains call options.
  */
-function checked(action: "advance" | "skip", duration: unknown): Duration | undefined {
+function checkDuration(action: "advance" | "skip", duration: unknown): Duration | undefined {
   if (duration === undefined) return undefined;
   if (typeof duration !== "object" || duration === null) {
     const slots = /^\d+$/.test(String(duration)) ? String(duration) : "3";

@@ -35,7 +35,7 @@ export class ChainEthProvider implements EthProvider {
   }
 
   async request<Result = unknown>({ method, params = [] }: EthRequest): Promise<Result> {
-    if (this.#isClosed) throw disconnected(this.#closedReason);
+    if (this.#isClosed) throw disconnectedError(this.#closedReason);
     return (await this.#send(method, params, this.#caller)) as Result;
   }
 
@@ -55,7 +55,7 @@ export class ChainEthProvider implements EthProvider {
   close(): void {
     for (const id of [...this.#subscriptions.keys()]) this.#unsubscribe(id);
     this.#isClosed = true;
-    this.#events.emit("disconnect", disconnected(this.#closedReason));
+    this.#events.emit("disconnect", disconnectedError(this.#closedReason));
     this.#events.removeAllListeners();
   }
 
@@ -79,7 +79,7 @@ export class ChainEthProvider implements EthProvider {
         }),
       disconnect: () => {
         this.#subscriptions.delete(subscription);
-        this.#events.emit("disconnect", disconnected(OVERLOAD_MESSAGE));
+        this.#events.emit("disconnect", disconnectedError(OVERLOAD_MESSAGE));
       },
     });
     this.#subscriptions.set(subscription, end);
@@ -92,6 +92,6 @@ export class ChainEthProvider implements EthProvider {
   }
 }
 
-function disconnected(message: string): Error & { code: number } {
+function disconnectedError(message: string): Error & { code: number } {
   return Object.assign(new Error(message), { code: DISCONNECTED });
 }

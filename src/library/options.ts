@@ -66,9 +66,9 @@ function flagOf([key, value]: [key: string, value: unknown]): FlagTexts {
   if (other !== undefined) throw unknownOption(key, `Use "${other}".`);
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
-  const ofAnvil = ANVIL_FLAGS.get(kebabCase(key).replace(/^no-/, ""));
+  const anvilNote = ANVIL_FLAGS.get(kebabCase(key).replace(/^no-/, ""));
   // The message names flags, which are converted to option names like those in other command line errors.
-  if (ofAnvil !== undefined) throw usageError(`Unknown option "${key}" of a dev chain. Anvil's ${key} ${ofAnvil}.`);
+  if (anvilNote !== undefined) throw usageError(`Unknown option "${key}" of a dev chain. Anvil's ${key} ${anvilNote}.`);
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw unknownOption(key, nearest === undefined ? "" : `Did you mean "${nearest}"?`);
 }
@@ -82,8 +82,8 @@ function pairs(
   flag: string,
   values: Readonly<Record<string, number | bigint | string | undefined>> | string | readonly string[] = {},
 ): FlagTexts[] {
-  const isWritten = typeof values === "string" || Array.isArray(values);
-  const texts = isWritten ? [values].flat() : Object.entries(values).map(([name, value]) => `${name}=${value}`);
+  const isFlagText = typeof values === "string" || Array.isArray(values);
+  const texts = isFlagText ? [values].flat() : Object.entries(values).map(([name, value]) => `${name}=${value}`);
   return texts.length === 0 ? [] : [[flag, texts]];
 }
 

@@ -108,7 +108,7 @@ export async function follow(): Promise<void> {
 /** Resolves when the event subscription ends. */
 async function connect(): Promise<void> {
   // Subscribes first, so nothing is missed while the history is read.
-  const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
+  const subscription = hasEvents ? await node.subscribe(TOPICS, onEvent) : undefined;
   const answers = await node.batch([
     ["get_v1_config_spec"],
     ["get_v1_beacon_genesis"],
@@ -164,7 +164,7 @@ function noteTrouble(error: unknown): void {
   trouble.value = messageOf(error);
 }
 
-function hear(event: ChainEvent<(typeof TOPICS)[number]>): void {
+function onEvent(event: ChainEvent<(typeof TOPICS)[number]>): void {
   switch (event.topic) {
     case "block":
       unknown.add(event.data.block);
@@ -215,7 +215,7 @@ export async function refresh(): Promise<void> {
   if (voting instanceof Error) throw voting;
   if (time instanceof Error) throw time;
   take(headers.flatMap((answer) => (answer instanceof Error ? [] : [noteOf(answer)])));
-  await learn(head.head_block_root, Number(time.slot));
+  await loadAncestry(head.head_block_root, Number(time.slot));
   batch(() => applyHead(head, voting, time));
 }
 
@@ -248,7 +248,7 @@ export function forkName(version: string): string {
 
 /** Polls values that have no events. */
 async function refreshRest(): Promise<void> {
-  const [sync, peers, versions, ofHead] = await node.batch([
+  const [sync, peers, versions, headFork] = await node.batch([
     ["get_v1_node_syncing"],
     ["get_v1_node_peer_count"],
     ["get_v2_node_version"],
@@ -258,7 +258,7 @@ async function refreshRest(): Promise<void> {
     const client = versions.execution_client;
     executionClient.value = client === undefined ? "" : `${client.name} ${client.version}`;
   }
-  if (!(ofHead instanceof Error)) fork.value = forkName(ofHead.current_version);
+  if (!(headFork instanceof Error)) fork.value = forkName(headFork.current_version);
   if (!(sync instanceof Error)) syncing.value = sync;
   if (!(peers instanceof Error)) peerCount.value = peers.connected;
   await refresh();
@@ -277,7 +277,7 @@ function noteOf({ root, header: { message } }: Header): BlockNote {
 }
 
 /** Loads a block and its unknown ancestors, back to the oldest slot shown. */
-async function learn(root: string, currentSlot: number): Promise<void> {
+async function loadAncestry(root: string, currentSlot: number): Promise<void> {
   const found: BlockNote[] = [];
   const oldest = currentSlot - SHOWN_SLOTS;
   for (let next = root; !blocks.value.has(next); ) {

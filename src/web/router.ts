@@ -10,11 +10,11 @@ addEventListener("hashchange", () => {
 /** Current page and its subject: `#/block/12` is ["block", "12"]. */
 export const route = computed<readonly [page: string, subject: string | undefined]>(() => {
   const [page = "", subject] = hash.value.replace(/^#\/?/, "").split("/", 2);
-  return [page, subject === undefined || subject === "" ? undefined : decoded(subject)];
+  return [page, subject === undefined || subject === "" ? undefined : decodeSubject(subject)];
 });
 
 /** Decodes a URI component. Returns a malformed component unchanged. */
-function decoded(subject: string): string {
+function decodeSubject(subject: string): string {
   try {
     return decodeURIComponent(subject);
   } catch {

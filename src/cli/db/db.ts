@@ -96,7 +96,7 @@ async function check(task: Task): Promise<void> {
   }
   await list(problems, task);
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-  throw damaged(dataDir, `is damaged (${count}); "fanal db repair" salvages what is readable`);
+  throw damagedError(dataDir, `is damaged (${count}); "fanal db repair" salvages what is readable`);
 }
 
 async function repair(task: Task): Promise<void> {
@@ -111,7 +111,10 @@ async function repair(task: Task): Promise<void> {
   const { repairChain } = await import("../../chain/stored/repair-chain.ts");
   const repaired = await repairChain({ config, db });
   if (repaired === null) {
-    throw damaged(dataDir, "cannot be repaired: it has no readable finalized state. It is unchanged; restore a backup");
+    throw damagedError(
+      dataDir,
+      "cannot be repaired: it has no readable finalized state. It is unchanged; restore a backup",
+    );
   }
   const previousPath = await replacement.swapIn("damaged");
   await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...repaired.dropped], task);
@@ -227,7 +230,7 @@ async function withDatabase<T>(opening: Promise<Database>, work: (db: Database) 
 
 async function identityOf(dataDir: string, db: Database): Promise<StoredIdentity> {
   const identity = (await db.meta.getIdentity()) as StoredIdentity | null;
-  if (identity === null) throw damaged(dataDir, "holds no chain");
+  if (identity === null) throw damagedError(dataDir, "holds no chain");
   return identity;
 }
 
@@ -286,6 +289,6 @@ async function list(problems: readonly string[], { print }: Task): Promise<void>
   if (problems.length > MAX_LISTED) await print(`… and ${problems.length - MAX_LISTED} more.`);
 }
 
-function damaged(dataDir: string, problem: string): StartupError {
+function damagedError(dataDir: string, problem: string): StartupError {
   return new StartupError("dataDirUnusable", `The data directory ${dataDir} ${problem}.`);
 }

@@ -104,8 +104,8 @@ function unexpectedArgument(argument: string, command: CommandName): Error {
   if (owners[0] !== undefined) {
     return usageError(`The flag ${argumentName} belongs to "fanal ${owners[0]}", not to "fanal ${command}".`);
   }
-  const ofAnvil = command === "dev" ? ANVIL_FLAGS.get(ANVIL_SHORT_FLAGS.get(name) ?? name) : undefined;
-  if (ofAnvil !== undefined) return usageError(`Unknown flag ${argumentName}. Anvil's ${argumentName} ${ofAnvil}.`);
+  const anvilNote = command === "dev" ? ANVIL_FLAGS.get(ANVIL_SHORT_FLAGS.get(name) ?? name) : undefined;
+  if (anvilNote !== undefined) return usageError(`Unknown flag ${argumentName}. Anvil's ${argumentName} ${anvilNote}.`);
   const hint = didYouMeanFlag(argumentName, commandFlags(command).flatMap(flagNames));
   return usageError(`Unknown flag ${argumentName}.${hint || ` "fanal ${command} --help" lists the flags.`}`);
 }

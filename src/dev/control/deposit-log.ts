@@ -67,7 +67,7 @@ export class DepositLog {
     const { chain, genesisDeposits } = this.#parts;
     const { blockHash, depositRoot } = chain.headState.eth1Data;
     const header = { number: 0, hash: toHex(blockHash), parentHash: hashOf(-1), timestamp: chain.genesis.time };
-    const extension = chain.eth1.deposits.extension([header], logged(genesisDeposits(), 0, header));
+    const extension = chain.eth1.deposits.extension([header], toLoggedDeposits(genesisDeposits(), 0, header));
     if (!byteArrayEquals(extension.tree.root, depositRoot)) {
       throw new Error("The genesis deposits do not match the deposit root of the head state.");
     }
@@ -87,11 +87,11 @@ export class DepositLog {
     const newest = log.newest as Eth1Block;
     const number = newest.number + 1;
     const header = { number, hash: hashOf(number), parentHash: toHex(newest.hash), timestamp };
-    await log.extend(log.extension([header], logged(deposits, log.depositCount, header)), PRUNE_NOTHING);
+    await log.extend(log.extension([header], toLoggedDeposits(deposits, log.depositCount, header)), PRUNE_NOTHING);
   }
 }
 
-function logged(deposits: readonly phase0.DepositData[], first: number, block: Eth1Header): LoggedDeposit[] {
+function toLoggedDeposits(deposits: readonly phase0.DepositData[], first: number, block: Eth1Header): LoggedDeposit[] {
   return deposits.map((data, n) => ({ index: first + n, data, blockNumber: block.number, blockHash: block.hash }));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Returns true if the position is selected when a share (0 to 1) of all positions is selected evenly. Of the first n
- * positions, n × share are selected, rounded.
+ * Returns true if a position belongs to a share (0 to 1) of all positions, spread evenly. The share contains n × share
+ * of the first n positions, rounded.
  */
 export function isInShare(position: number, share: number): boolean {
   return Math.round((position + 1) * share) > Math.round(position * share);

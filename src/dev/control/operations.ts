@@ -70,20 +70,20 @@ export class DevOperations implements OperationControl {
 
   slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<SubmittedOperation[]> {
     return this.#make(async (state) => {
-      const subjects = validators.map((validator) => this.#own(state, validator));
+      const subjects = validators.map((validator) => this.#ownValidator(state, validator));
       for (const subject of subjects) requireSlashable(subject);
       const indices = [...new Set(subjects.map(({ index }) => index))].sort((a, b) => a - b);
       const slashings = await (kind === "proposer"
         ? this.#proposerSlashings(state, indices)
         : this.#attesterSlashings(state, indices));
-      return this.#pooled(slashings);
+      return this.#persist(slashings);
     });
   }
 
   exit(validator: ValidatorId): Promise<SubmittedOperation> {
     return this.#make(async (state) => {
       const { api, chain } = this.#parts;
-      const subject = this.#own(state, validator);
+      const subject = this.#ownValidator(state, validator);
       const { index } = subject;
       requireExitAllowed(subject, "exit");
       requireNoPendingWithdrawals(subject, "exit");
@@ -93,7 +93,7 @@ export class DevOperations implements OperationControl {
       const signedVoluntaryExit = pendingExit ?? this.#signed.exit(state, index);
       await api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit });
       const data = ssz.phase0.SignedVoluntaryExit.toJson(signedVoluntaryExit);
-      return this.#onePooled({ type: "voluntary_exit", data });
+      return this.#persistOne({ type: "voluntary_exit", data });
     });
   }
 
@@ -102,7 +102,7 @@ export class DevOperations implements OperationControl {
       const isExit = amount === 0n;
       requireFork(state, ForkName.electra, "Withdrawal requests are supported");
       const requests = this.#requests("call the withdrawal request contract (EIP-7002)");
-      const subject = this.#known(state, validator);
+      const subject = this.#registryValidator(state, validator);
       // Checked first, because a wrong unit is an error in any state of the chain.
       requirePlausibleAmount(subject, amount);
       requireExecutionCredentials(subject);
@@ -115,7 +115,7 @@ export class DevOperations implements OperationControl {
       const { pubkey, withdrawalCredentials } = subject.validator;
       const request = { sourceAddress: withdrawalCredentials.subarray(12), validatorPubkey: pubkey, amount };
       await requests.addWithdrawal(request);
-      return queued("withdrawal_request", ssz.electra.WithdrawalRequest.toJson(request));
+      return queuedOperation("withdrawal_request", ssz.electra.WithdrawalRequest.toJson(request));
     });
   }
 
@@ -124,7 +124,7 @@ export class DevOperations implements OperationControl {
       requireFork(state, ForkName.capella, "Withdrawal credentials can be changed");
       if (to === "0x02") return this.#startCompounding(state, validator, address);
       const { api, chain } = this.#parts;
-      const subject = this.#own(state, validator);
+      const subject = this.#ownValidator(state, validator);
       const { index } = subject;
       requireBlsCredentials(subject);
       if (address === undefined)
@@ -149,7 +149,7 @@ export class DevOperations implements OperationControl {
       const change = pendingChange ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
       await api.beacon.submitPoolBLSToExecutionChange({ blsToExecutionChanges: [change] });
       const data = ssz.capella.SignedBLSToExecutionChange.toJson(change);
-      return this.#onePooled({ type: "bls_to_execution_change", data });
+      return this.#persistOne({ type: "bls_to_execution_change", data });
     });
   }
 
@@ -157,7 +157,7 @@ export class DevOperations implements OperationControl {
     return this.#make(async (state) => {
       requireFork(state, ForkName.electra, "Validators can be consolidated");
       const requests = this.#requests("call the consolidation request contract (EIP-7251)");
-      const [from, into] = [this.#known(state, source), this.#known(state, target)];
+      const [from, into] = [this.#registryValidator(state, source), this.#registryValidator(state, target)];
       if (from.index === into.index) {
         throw ControlError.invalid(
           `Validator ${from.index} cannot be consolidated into itself. ` +
@@ -202,7 +202,7 @@ export class DevOperations implements OperationControl {
         );
         return finish(signedDeposits);
       }
-      const { index, validator } = this.#known(state, receiver.validator);
+      const { index, validator } = this.#registryValidator(state, receiver.validator);
       const { pubkey } = validator;
       const credentials = withdrawalCredentials ?? validator.withdrawalCredentials;
       const message = { ...contents, pubkey, withdrawalCredentials: credentials };
@@ -226,7 +226,7 @@ export class DevOperations implements OperationControl {
   ): Promise<SubmittedOperation> {
     requireFork(state, ForkName.electra, "Compounding credentials are supported");
     const requests = this.#requests("call the consolidation request contract (EIP-7251)");
-    const subject = this.#known(state, validator);
+    const subject = this.#registryValidator(state, validator);
     requireExecutionCredentials(subject);
     const { withdrawalCredentials } = subject.validator;
     if (!hasEth1WithdrawalCredential(withdrawalCredentials)) {
@@ -243,15 +243,15 @@ export class DevOperations implements OperationControl {
   }
 
   /** Looks up a validator whose key the chain has. */
-  #own(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
-    const subject = this.#known(state, id);
+  #ownValidator(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
+    const subject = this.#registryValidator(state, id);
     if (this.#parts.keys.secretKey(subject.index)) return subject;
     throw ControlError.unsupported(
       `The key of validator ${subject.index} is unknown, so nothing can be signed for it.`,
     );
   }
 
-  #known(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
+  #registryValidator(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const index = indexInRegistry(state, id);
     if (index !== undefined) return { index, validator: state.validators.getReadonly(index), state };
     throw ControlError.notFound(`There is no validator ${id}: the chain has ${state.validators.length}.`);
@@ -293,13 +293,13 @@ export class DevOperations implements OperationControl {
     return slashings.map((each) => ({ type: "attester_slashing", data: type.toJson(each) }));
   }
 
-  async #onePooled(operation: CreatedOperation): Promise<SubmittedOperation> {
-    const [pooled] = await this.#pooled([operation]);
+  async #persistOne(operation: CreatedOperation): Promise<SubmittedOperation> {
+    const [pooled] = await this.#persist([operation]);
     return pooled!;
   }
 
   /** Persists the pools, which are otherwise stored only at shutdown. */
-  async #pooled(operations: readonly CreatedOperation[]): Promise<SubmittedOperation[]> {
+  async #persist(operations: readonly CreatedOperation[]): Promise<SubmittedOperation[]> {
     const { chain, db } = this.#parts;
     await chain.pools.saveOperations(db);
     return operations.map(({ type, data }) => ({ type, status: "pooled", data }));
@@ -321,10 +321,10 @@ async function addConsolidation(
     targetPubkey: target.pubkey,
   };
   await requests.addConsolidation(request);
-  return queued("consolidation_request", ssz.electra.ConsolidationRequest.toJson(request));
+  return queuedOperation("consolidation_request", ssz.electra.ConsolidationRequest.toJson(request));
 }
 
-function queued(type: string, data: unknown): SubmittedOperation {
+function queuedOperation(type: string, data: unknown): SubmittedOperation {
   return { type, status: "queued", data };
 }
 

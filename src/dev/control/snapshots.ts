@@ -84,10 +84,10 @@ export class DevSnapshots implements SnapshotControl {
   /** Explains why the snapshot does not exist and lists those that do. */
   #missing(id: number): string {
     const isConsumed = id <= this.#lastId;
-    return `No snapshot ${hex(id)}${isConsumed ? ": a revert consumes its snapshot and all later ones" : ""}. ${this.#listed()}`;
+    return `No snapshot ${hex(id)}${isConsumed ? ": a revert consumes its snapshot and all later ones" : ""}. ${this.#describeAvailable()}`;
   }
 
-  #listed(): string {
+  #describeAvailable(): string {
     const ids = [...this.#snapshots.keys()].map(hex);
     if (ids.length === 0) return `None ${this.#lastId === 0 ? "has been taken" : "is left"}: dev_snapshot takes one.`;
     if (ids.length > MAX_LISTED) return `There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;

@@ -58,13 +58,13 @@ export class ValidatorPresence implements ValidatorControl {
 
   setOnline(selection: ValidatorSelection): Promise<void> {
     return this.#set((indices) => {
-      const online = selected(indices, selection);
+      const online = resolveSelection(indices, selection);
       return new Set(indices.filter((index) => !online.has(index)));
     });
   }
 
   setOffline(selection: ValidatorSelection): Promise<void> {
-    return this.#set((indices) => selected(indices, selection));
+    return this.#set((indices) => resolveSelection(indices, selection));
   }
 
   #set(offlineOf: (indices: readonly ValidatorIndex[]) => ReadonlySet<ValidatorIndex>): Promise<void> {
@@ -90,7 +90,10 @@ export class ValidatorPresence implements ValidatorControl {
   }
 }
 
-function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelection): ReadonlySet<ValidatorIndex> {
+function resolveSelection(
+  indices: readonly ValidatorIndex[],
+  selection: ValidatorSelection,
+): ReadonlySet<ValidatorIndex> {
   if ("share" in selection) return new Set(indices.filter((_, position) => isInShare(position, selection.share)));
   const knownIndices = new Set(indices);
   const chosen = new Set<ValidatorIndex>();

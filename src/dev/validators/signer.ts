@@ -73,12 +73,12 @@ export class ValidatorSigner {
    */
   randaoReveal(index: ValidatorIndex, slot: Slot): BLSSignature {
     const epoch = computeEpochAtSlot(slot);
-    const ofEpoch = this.#randaoReveals.getOrDefault(epoch);
-    let reveal = ofEpoch.get(index);
+    const epochReveals = this.#randaoReveals.getOrDefault(epoch);
+    let reveal = epochReveals.get(index);
     if (!reveal) {
       const request = this.#revealRequest(index, slot);
       reveal = (this.#thread?.signedAhead(request) ?? signRequest(request)).toBytes();
-      ofEpoch.set(index, reveal);
+      epochReveals.set(index, reveal);
     }
     return reveal;
   }

@@ -40,17 +40,17 @@ export class SubnetSubscriptions {
       this.#syncCommittees.clear();
       this.#online = plan.online;
     }
-    for (const ofEpoch of [epoch, epoch + 1]) {
-      const attesters = await duties.attestersOf(ofEpoch);
-      if (this.#attesters.get(ofEpoch) !== attesters) {
+    for (const dutyEpoch of [epoch, epoch + 1]) {
+      const attesters = await duties.attestersOf(dutyEpoch);
+      if (this.#attesters.get(dutyEpoch) !== attesters) {
         await this.#subscribeCommittees(filterOnline(plan, attesters).filter((duty) => duty.slot >= slot));
-        this.#attesters.set(ofEpoch, attesters);
+        this.#attesters.set(dutyEpoch, attesters);
       }
       if (config.getForkSeqAtEpoch(epoch) < ForkSeq.altair) continue;
-      const members = await duties.syncCommitteeOf(ofEpoch);
-      if (this.#syncCommittees.get(ofEpoch) !== members) {
-        await this.#subscribeSyncCommittee(ofEpoch, filterOnline(plan, members));
-        this.#syncCommittees.set(ofEpoch, members);
+      const members = await duties.syncCommitteeOf(dutyEpoch);
+      if (this.#syncCommittees.get(dutyEpoch) !== members) {
+        await this.#subscribeSyncCommittee(dutyEpoch, filterOnline(plan, members));
+        this.#syncCommittees.set(dutyEpoch, members);
       }
     }
     for (const subscribed of [this.#attesters, this.#syncCommittees]) {

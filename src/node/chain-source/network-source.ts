@@ -222,10 +222,10 @@ async function loadAnchorState(
   if (isPostBlockState(state)) return loaded;
   if (checkpoint.api === undefined) throw unprovenState(source);
   const { stateRoot } = state.latestBlockHeader;
-  const ofBlock = await load(new URL(`eth/v2/debug/beacon/states/${toRootHex(stateRoot)}`, checkpoint.api).href);
-  verifyPin(ofBlock.state, { ...pin, epoch: undefined }, ofBlock.source);
-  if (!isPostBlockState(ofBlock.state)) throw unprovenState(ofBlock.source);
-  return ofBlock;
+  const postBlock = await load(new URL(`eth/v2/debug/beacon/states/${toRootHex(stateRoot)}`, checkpoint.api).href);
+  verifyPin(postBlock.state, { ...pin, epoch: undefined }, postBlock.source);
+  if (!isPostBlockState(postBlock.state)) throw unprovenState(postBlock.source);
+  return postBlock;
 }
 
 /** Returns a function that returns the value on the first call only, and then releases it. */

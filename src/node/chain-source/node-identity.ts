@@ -33,7 +33,10 @@ function forkEpochsOf(config: ChainConfig): Record<string, Epoch> {
   return Object.fromEntries(scheduled.map(({ name, epoch }) => [name, epoch]));
 }
 
-/** Throws a `StartError` unless the stored chain belongs to the network and passed its forks at the same epochs. */
+/**
+ * Throws a `StartError` unless the stored chain belongs to the network and activated its past forks at the scheduled
+ * epochs.
+ */
 export async function requireSameNetwork(
   stored: NodeIdentity,
   config: ChainConfig,

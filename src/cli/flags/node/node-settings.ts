@@ -63,7 +63,7 @@ function nodeNetworking(
   workingDirectory: string,
 ): NetworkSettings | undefined {
   if (!values.p2p) return undefined;
-  const ofNetwork = directory === undefined ? [] : networkBootnodes(directory);
-  const bootnodes = new Set([...givenBootnodes(values.bootnodes, workingDirectory), ...ofNetwork]);
+  const networkRecords = directory === undefined ? [] : networkBootnodes(directory);
+  const bootnodes = new Set([...givenBootnodes(values.bootnodes, workingDirectory), ...networkRecords]);
   return networkSettings(values, [...bootnodes]);
 }

@@ -18,7 +18,7 @@ export const notices = signal<readonly TimedNotice[]>([]);
 /** Number of finished actions. */
 export const actionCount = signal(0);
 
-function note(notice: Notice, isError: boolean): void {
+function addNotice(notice: Notice, isError: boolean): void {
   const number = (notices.value[0]?.number ?? 0) + 1;
   notices.value = [{ ...notice, number, time: new Date(), isError }, ...notices.value].slice(0, MAX_NOTICES);
 }
@@ -27,10 +27,10 @@ function note(notice: Notice, isError: boolean): void {
 export async function perform(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<void> {
   try {
     const result = await node.call(method, params);
-    note(noticeOf(method, params, result), false);
+    addNotice(noticeOf(method, params, result), false);
     await refresh();
   } catch (error) {
-    note({ text: messageOf(error) }, true);
+    addNotice({ text: messageOf(error) }, true);
   }
   actionCount.value++;
 }
