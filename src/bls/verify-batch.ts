@@ -36,7 +36,7 @@ export function verifyBatch(sets: readonly KeyedSignature[]): boolean {
  */
 export function verifyEachInBatch(sets: readonly KeyedSignature[]): boolean[] {
   if (verifyBatch(sets)) return sets.map(() => true);
-  // Malformed signatures fail every batch, so they are excluded individually first.
+  // Malformed signatures fail every batch, so they are ruled out first.
   const verdicts = sets.map(isWellFormed);
   const wellFormed = sets.flatMap((set, index) => (verdicts[index] ? [{ set, index }] : []));
   const markBad = (candidates: typeof wellFormed): void => {

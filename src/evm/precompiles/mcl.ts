@@ -158,7 +158,9 @@ export class Curve {
     return [this.#bytesOf(point.getX()), this.#bytesOf(point.getY())];
   }
 
-  /** Returns the coordinates of a point, each split into real and imaginary part; zeros for the point at infinity. */
+  /**
+   * Returns the coordinates of a point, each split into its real and imaginary parts; zeros for the point at infinity.
+   */
   g2Bytes(point: G2): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
     const zero = new Uint8Array(this.#size);
     if (point.isZero()) return [zero, zero, zero, zero];

@@ -235,7 +235,7 @@ export class Endpoint {
 
   /** Another client may have taken over the address. */
   #onReconnect(): void {
-    // An offline client is checked as soon as it is reachable.
+    // An offline client is checked anyway once it becomes reachable.
     if (isReachable(this.#state)) void this.#check();
   }
 

@@ -88,8 +88,8 @@ export class CallState {
   }
 
   /**
-   * Executes a call whose changes are not used. Most calls need no transaction, whose creation and fees take several
-   * times as long as the execution. Throws an `EthError` if the call cannot be executed.
+   * Executes a call whose changes are discarded. Most calls need no transaction: creating one and charging its fees
+   * takes several times as long as the execution. Throws an `EthError` if the call cannot be executed.
    */
   async call(request: CallRequest): Promise<Pick<CallOutcome, "returnData" | "failure">> {
     checkFields(request, this.rules);
@@ -169,7 +169,7 @@ export class CallState {
 
 const capped = (gas: bigint | undefined): bigint => (gas === undefined || gas > GAS_CAP ? GAS_CAP : gas);
 
-/** Returns the error of a call that was not executed, or that was cancelled. */
+/** Returns the error for a call that was not executed or was cancelled. */
 function callError(error: unknown): unknown {
   return (error as Error).name === "AbortError" ? error : new EthError(refusalOf(error).message);
 }

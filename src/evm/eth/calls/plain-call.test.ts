@@ -5,7 +5,7 @@ import { type CallOutcome, CallState } from "./call-state.ts";
 
 /** Returns the word on top of the stack. */
 const RETURN = "5f5260205ff3";
-/** Gas of reading the balance of the address that the code pushes. */
+/** Measures the gas for reading the balance of the address that `push` puts on the stack. */
 const balanceGas = (push: string) => `5a${push}31505a9003${RETURN}`;
 const CODES: Readonly<Record<string, string>> = {
   "the gas that is left": `5a${RETURN}`,

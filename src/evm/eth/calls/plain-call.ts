@@ -5,19 +5,19 @@ import type { ForkRules, Machine } from "../../execution/rules.ts";
 import type { CallRequest } from "./call-request.ts";
 import { higher, NO_ADDRESS } from "./call-transaction.ts";
 
-/** A call of an account, without a gas price or anything else that only a transaction has. */
+/** A call to an account, without a gas price or other fields that only transactions have. */
 export interface PlainCall {
   from: Uint8Array;
   to: Uint8Array;
   value: bigint;
   data: Uint8Array;
-  /** Gas that remains for the execution. */
+  /** Gas left for the execution. */
   gas: bigint;
 }
 
 /**
- * Returns a request as a plain call with a gas limit. Undefined if it has fields of transactions, or if it has to be
- * refused because of its gas or its value.
+ * Converts a request into a plain call with a gas limit. Returns undefined if the request has fields of a transaction,
+ * or if its gas or value requires a rejection.
  */
 export function plainCallOf(
   request: CallRequest,
@@ -36,7 +36,10 @@ export function plainCallOf(
   return { from, to, value, data, gas: gasLimit - intrinsic };
 }
 
-/** Intrinsic gas of a call, and the least gas limit that admits it, which is higher for much data (EIP-7623). */
+/**
+ * Returns the intrinsic gas of a call, and the minimum gas limit. The minimum is higher for calls with much data
+ * (EIP-7623).
+ */
 function gasBeforeExecution(data: Uint8Array, { common }: ForkRules): { intrinsic: bigint; minimum: bigint } {
   common.updateParams(paramsTx);
   let zeros = 0;
@@ -51,8 +54,8 @@ function gasBeforeExecution(data: Uint8Array, { common }: ForkRules): { intrinsi
 }
 
 /**
- * Executes a plain call as the library executes a transaction, without fees and without what follows the execution. The
- * changes of the call remain in the state.
+ * Executes a plain call the way the library executes a transaction, but without fees and without the steps that follow
+ * the execution. The call's changes remain in the state.
  */
 export async function runPlainCall(
   { from, to, value, data, gas }: PlainCall,

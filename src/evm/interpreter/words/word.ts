@@ -76,7 +76,7 @@ export function setBigInt(a: Word, value: bigint): void {
   setLimbs(a, scratch);
 }
 
-/** Sets a word to the big-endian integer in at most 32 bytes. */
+/** Sets a word from at most 32 big-endian bytes. */
 export function setBytes(a: Word, bytes: Uint8Array): void {
   scratch.fill(0);
   for (let index = 0, shift = bytes.length - 1; shift >= 0; index++, shift--) {
