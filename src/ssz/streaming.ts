@@ -89,7 +89,7 @@ class Chunk implements ByteViews {
     return this.uint8Array.length - this.at >= length;
   }
 
-  /** Starts a chunk with the given capacity and returns the finished one. */
+  /** Returns the finished chunk, and starts a new one with the given capacity. */
   renew(length: number): Buffer {
     const { written } = this;
     const buffer = this.#takeBuffer();

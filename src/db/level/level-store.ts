@@ -36,7 +36,7 @@ export interface StoreOptions {
   sync: boolean;
 }
 
-/** Loads LevelDB on first use: chains in memory do without its native code and 25 modules. */
+/** Loads LevelDB on first use, so in-memory chains load neither its native code nor its 25 modules. */
 async function createLevel(
   ...args: ConstructorParameters<typeof ClassicLevel<Uint8Array, Uint8Array>>
 ): Promise<LevelDb> {

@@ -53,7 +53,7 @@ export class DroppedTransactions {
     return this.#reasons.get(hashKey(hash));
   }
 
-  /** Deletes the recorded reason of a resubmitted transaction. */
+  /** Deletes the reason recorded for a resubmitted transaction. */
   forget(hash: Uint8Array): void {
     this.#reasons.delete(hashKey(hash));
   }
