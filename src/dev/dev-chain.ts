@@ -259,7 +259,7 @@ export class DevChain {
     // Many empty epochs may have to be processed, so the state is computed before the first proposer needs it.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
     const from = this.clock.currentSlot;
-    const message = from < this.#warmupSlot ? "Producing warm-up history" : "Catching up missed slots";
+    const message = from < this.#warmupSlot ? "Producing warm-up history" : "Catching up on missed slots";
     const progress = new Progress({ message, logger: this.#logger });
     const stopReporting = this.clock.onSlot((slot) => {
       const target = slot + this.missingSlots;

@@ -128,7 +128,7 @@ export class DevNode {
   async #start(listener: StartListener): Promise<void> {
     const { devChain, node } = this;
     const { isNew, missingSlots } = devChain;
-    if (!isNew && missingSlots > 0) this.#logger.notice("Catching up missed slots", { slots: missingSlots });
+    if (!isNew && missingSlots > 0) this.#logger.notice("Catching up on missed slots", { slots: missingSlots });
     await node.untilReady(devChain.evm?.ready);
     await devChain.warmUp();
     if (node.networking) {

@@ -60,7 +60,7 @@ function ConnectionNotice() {
     case "token required":
       return html`<${TokenForm} />`;
     case "rejected":
-      return html`<p class="notice" role="status">The server rejects calls of this page. ${trouble.value}</p>`;
+      return html`<p class="notice" role="status">The server rejects calls from this page. ${trouble.value}</p>`;
     case "lost":
       return html`<p class="notice" role="status">The node does not respond, so the data may be outdated. ${trouble.value}</p>`;
     default:
@@ -75,7 +75,7 @@ function TokenForm() {
     useToken(typed.trim());
   };
   return html`<form onSubmit=${submit}>
-    <label>This server requires a key: the token of a node (<code>--rpc-token-file</code>) or a client key of a gateway.
+    <label>This server requires a key: a node's token (<code>--rpc-token-file</code>) or a gateway's client key.
       <input type="password" value=${typed} autocomplete="off" onInput=${(event: Event) => setTyped((event.currentTarget as HTMLInputElement).value)} />
     </label> <button type="submit">Use the key</button>
   </form>`;
