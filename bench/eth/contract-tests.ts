@@ -1,4 +1,4 @@
-import { tokenInitCode } from "../evm/token.ts";
+import { compileToken } from "../evm/token.ts";
 import { Child } from "../support/child.ts";
 import { median } from "../support/statistics.ts";
 import { printHeader, printRow } from "../support/table.ts";
@@ -9,7 +9,7 @@ const ROUNDS = 5;
 
 /** Prints the time of a contract test on each chain. Every run has a new process. */
 export async function benchContractTests(chains: readonly ContractTest["chain"][]): Promise<void> {
-  const initCode = `0x${Buffer.from(tokenInitCode()).toString("hex")}` as const;
+  const initCode = `0x${Buffer.from(compileToken().initCode).toString("hex")}` as const;
   const measured = await takeTurns(
     ROUNDS,
     chains.map((chain) => async () => {

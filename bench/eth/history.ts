@@ -1,4 +1,4 @@
-import { tokenInitCode } from "../evm/token.ts";
+import { compileToken } from "../evm/token.ts";
 import type { EthServer } from "./servers.ts";
 
 const BLOCKS_PER_MINT = 10;
@@ -15,7 +15,7 @@ export interface TokenChain {
 export async function makeHistory(server: EthServer, blocks: number): Promise<TokenChain> {
   const began = performance.now();
   const [from] = await server.call<string[]>("eth_accounts");
-  const data = `0x${Buffer.from(tokenInitCode()).toString("hex")}`;
+  const data = `0x${Buffer.from(compileToken().initCode).toString("hex")}`;
   const hash = await server.call<string>("eth_sendTransaction", { from, data, gas: "0xf4240" });
   const token = await deployedAt(server, hash);
   for (let made = 0; made < blocks; made += BLOCKS_PER_MINT) {

@@ -5,8 +5,9 @@ import { decodeWorld, encodeWorld } from "../../src/evm/state/world-codec.ts";
 import { median } from "../support/statistics.ts";
 import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { BenchChain } from "./chain.ts";
+import { benchInterpreters } from "./interpreters.ts";
 import { benchNode } from "./node.ts";
-import { tokenInitCode } from "./token.ts";
+import { compileToken } from "./token.ts";
 
 const PER_BLOCK = 100;
 const WARM_BLOCKS = 20;
@@ -22,6 +23,7 @@ export async function benchEvm({ transactions }: { transactions: number }): Prom
   await benchEmptyBlocks();
   await benchTransactions("transfer", async () => transfer);
   await benchTransactions("ERC-20 mint", deployToken);
+  await benchInterpreters();
   await benchMemory(transactions);
   console.log();
   await benchNode();
@@ -133,7 +135,7 @@ const recipient = (index: number) => {
 const transfer: Call = (index) => ({ to: new Address(recipient(index)), value: 1n + BigInt(index), gasLimit: 21_000n });
 
 async function deployToken(chain: BenchChain): Promise<Call> {
-  await chain.pool.add(chain.sign(0, { data: tokenInitCode(), gasLimit: 2_000_000n }));
+  await chain.pool.add(chain.sign(0, { data: compileToken().initCode, gasLimit: 2_000_000n }));
   const { receipts } = await chain.build();
   const to = new Address(receipts[0]!.contractAddress!);
   return (index) => {

@@ -1,4 +1,4 @@
-import solc from "solc";
+import { type Compiled, compile } from "./compile.ts";
 
 const SOURCE = `
 pragma solidity ^0.8.20;
@@ -16,16 +16,7 @@ contract Token {
   }
 }`;
 
-/** Compiles an ERC-20 with unrestricted minting. Returns its init code. */
-export function tokenInitCode(): Uint8Array {
-  const input = {
-    language: "Solidity",
-    sources: { "token.sol": { content: SOURCE } },
-    settings: {
-      optimizer: { enabled: true, runs: 200 },
-      outputSelection: { "*": { "*": ["evm.bytecode.object"] } },
-    },
-  };
-  const { contracts } = JSON.parse(solc.compile(JSON.stringify(input)));
-  return new Uint8Array(Buffer.from(contracts["token.sol"].Token.evm.bytecode.object, "hex"));
+/** Compiles an ERC-20 with unrestricted minting. */
+export function compileToken(): Compiled {
+  return compile(SOURCE);
 }

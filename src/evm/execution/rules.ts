@@ -265,7 +265,7 @@ export class ChainRules {
   readonly #rules = new Map<string, ForkRules>();
 
   /** If `usesLibrary` is true, runs code in the EVM library's own interpreter, for comparison. */
-  constructor(options: ChainRulesOptions, crypto: EvmCrypto, { usesLibrary = true } = {}) {
+  constructor(options: ChainRulesOptions, crypto: EvmCrypto, { usesLibrary = false } = {}) {
     this.#options = options;
     this.crypto = crypto;
     this.#hashes = new KeyHashes(crypto.keccak);

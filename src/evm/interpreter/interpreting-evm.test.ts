@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { compareInterpreters, openMachines } from "../../../test/support/evm/interpreters.ts";
 import { randomProgram } from "../../../test/support/evm/random-program.ts";
+import { EXECUTION_FORKS } from "../execution/forks.ts";
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
-const FORKS = ["paris", "shanghai", "cancun", "prague", "osaka"] as const;
+
 const PROGRAMS = 750;
 
 describe("the interpreter has the results of the EVM library", () => {
@@ -35,10 +36,10 @@ describe("the interpreter has the results of the EVM library", () => {
     await compareInterpreters(machines, { code: bytes(code), gasLimit: 30n });
   });
 
-  it.each(FORKS)("random programs of %s", async (fork) => {
+  it.each(EXECUTION_FORKS)("random programs of %s", async (fork) => {
     const machines = await openMachines(fork);
     const halts = new Set<string>();
-    for (let seed = 1; seed <= PROGRAMS / FORKS.length; seed++) {
+    for (let seed = 1; seed <= PROGRAMS / EXECUTION_FORKS.length; seed++) {
       halts.add((await compareInterpreters(machines, randomProgram(seed), `program ${seed}`)) ?? "none");
     }
     expect([...halts]).toEqual(expect.arrayContaining(["none", "out of gas", "revert", "invalid opcode"]));
