@@ -17,8 +17,10 @@ function run(environment: NodeJS.ProcessEnv): string {
     const worker = new Worker(${JSON.stringify(thread)}, { eval: true, execArgv: [], env: threadEnvironment() });
     const ofProcess = getCompileCacheDir();
     worker.on("message", (ofThread) => console.log(ofProcess !== undefined, ofThread === ofProcess));`;
-  const { NODE_V8_COVERAGE: _, ...inherited } = process.env;
-  const env = { ...inherited, ...environment };
+  const env = { ...process.env, ...environment };
+  for (const name of ["NODE_V8_COVERAGE", "NODE_COMPILE_CACHE", "NODE_DISABLE_COMPILE_CACHE"]) {
+    if (!(name in environment)) delete env[name];
+  }
   return spawnSync(process.execPath, ["--input-type=module", "--eval", program], { env, encoding: "utf8" }).stdout;
 }
 
