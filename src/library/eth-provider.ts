@@ -2,7 +2,7 @@ import type { EthSchema, EthSchemaRequest } from "../client/eth-schema.ts";
 
 /** Arguments of a request (EIP-1193). */
 export interface EthRequest<Method extends string = string> {
-  /** Methods in the schema are typed, unless a result type is specified. */
+  /** Takes the types of methods in the schema from there, unless a result type is given. */
   readonly method: Method extends keyof EthSchema ? never : Method;
   readonly params?: readonly unknown[] | object;
 }

@@ -111,7 +111,7 @@ export class ImportQueue {
     return this.#awaitingData.size;
   }
 
-  /** Drops blocks that are still waiting for data although finality has passed them. */
+  /** Drops blocks that are still waiting for data even though finality has passed them. */
   dropUnfit(): void {
     this.#awaitingData.dropUnfit(({ signed }) => checkBeforeTransition(signed.message, this.#parts));
   }

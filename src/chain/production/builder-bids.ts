@@ -41,7 +41,7 @@ interface BidFor {
 /** Boost factor that always prefers the builder. */
 const ALWAYS_BUILDER = 2n ** 64n - 1n;
 
-/** Share of a slot to wait for the local payload if there is a usable bid. */
+/** Fraction of a slot to wait for the local payload if there is a usable bid. */
 const LOCAL_SHARE_OF_SLOT = 1 / 12;
 
 /** Requests bids from the builder and chooses between the bid and the local payload. */

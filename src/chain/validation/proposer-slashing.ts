@@ -9,7 +9,7 @@ import { inclusionSlot, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type Origin, reject } from "./outcome.ts";
 
 /**
- * Validates a slashing against the rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork
+ * Validates a slashing against the rules of the `proposer_slashing` topic (phase0/p2p-interface.md). Returns the fork
  * under which the signatures are valid.
  */
 export async function validateProposerSlashing(

@@ -6,7 +6,7 @@ import type { Block, ExecutedBlock } from "../execution/block.ts";
 import type { BlockExecutor } from "../execution/block-executor.ts";
 import type { ChainRules } from "../execution/rules.ts";
 
-/** The part of an engine used by reads. Also implemented by replicas in other threads. */
+/** The part of an engine needed for reading. Also implemented by replicas in other threads. */
 export interface EthEngine {
   readonly rules: ChainRules;
   readonly executor: BlockExecutor;

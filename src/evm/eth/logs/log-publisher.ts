@@ -40,7 +40,7 @@ export class LogPublisher {
     this.#maxWork = maxWork;
   }
 
-  /** Delivers the logs of later heads to the audience. Returns a function that stops the delivery. */
+  /** Delivers the logs of subsequent heads to an audience. Returns a function that stops the delivery. */
   add(audience: LogAudience): () => void {
     this.#audiences.add(audience);
     this.#end ??= this.#chain.onHead((change) => {

@@ -11,7 +11,7 @@ interface FieldProps {
   onChange(text: string): void;
 }
 
-/** Longer texts are shown in a multi-line field. */
+/** Longer text is shown in a multi-line field. */
 const LINE_LENGTH = 80;
 
 /** Form control for a parameter: a select, checkboxes or a text field. */
