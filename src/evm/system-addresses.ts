@@ -10,3 +10,7 @@ export const HISTORY_STORAGE: Uint8Array = bytesOf("0000f90827f1c53a10cb7a02335b
 export const WITHDRAWAL_REQUESTS: Uint8Array = bytesOf("00000961ef480eb55e80d19ad83579a64c007002");
 /** EIP-7251. */
 export const CONSOLIDATION_REQUESTS: Uint8Array = bytesOf("0000bbddc7ce488642fb579f8b00f3a590007251");
+/** EIP-8282. */
+export const BUILDER_DEPOSITS: Uint8Array = bytesOf("0000bff46984e3725691fa540a8c7589300d8282");
+/** EIP-8282. */
+export const BUILDER_EXITS: Uint8Array = bytesOf("000064d678505ad48f8ccb093bc65613800e8282");

@@ -1,6 +1,6 @@
 import { ForkName, type ForkPostBellatrix, forkPostBellatrix } from "@lodestar/params";
 import { type BeaconStateBellatrix, isExecutionEnabled, isMergeTransitionComplete } from "@lodestar/state-transition";
-import { type bellatrix, type ExecutionPayload, ssz, sszTypesFor } from "@lodestar/types";
+import { type bellatrix, type ExecutionPayload, type gloas, ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { DevExecutionEngine } from "./dev-engine.ts";
@@ -38,7 +38,11 @@ async function buildBy(engine: DevExecutionEngine, wanted: PayloadRequest): Prom
 }
 
 /** Returns a changed payload with a matching hash. */
-function rehashed(fork: ForkPostBellatrix, payload: ExecutionPayload, change: Partial<ExecutionPayload>) {
+function rehashed(
+  fork: ForkPostBellatrix,
+  payload: ExecutionPayload,
+  change: Partial<ExecutionPayload | gloas.ExecutionPayload>,
+) {
   const changed = { ...payload, ...change };
   return { ...changed, blockHash: devBlockHash(fork, changed) };
 }
@@ -71,6 +75,32 @@ describe("DevExecutionEngine", () => {
     expect(await parts(ForkName.capella)).toEqual(["payload", "value"]);
     expect(await parts(ForkName.deneb)).toEqual(["blobsBundle", "payload", "value"]);
     expect(await parts(ForkName.electra)).toEqual(["blobsBundle", "executionRequests", "payload", "value"]);
+  });
+
+  it("adds slot number, access list and requests of builders since gloas", async () => {
+    const engine = new DevExecutionEngine();
+    const { deposits, withdrawals, consolidations } = ssz.electra.ExecutionRequests.defaultValue();
+    engine.takeRequestsFrom(async () => ({ deposits, withdrawals, consolidations }));
+    const { payload, executionRequests } = await buildBy(engine, request({ fork: ForkName.gloas, slot: 12 }));
+    expect(payload).toMatchObject({ slotNumber: 12, blockAccessList: Uint8Array.of(0xc0) });
+    expect(executionRequests).toEqual(ssz.gloas.ExecutionRequests.defaultValue());
+    const verdictOn = (change: Partial<gloas.ExecutionPayload>) =>
+      engine.notifyNewPayload(ForkName.gloas, rehashed(ForkName.gloas, payload, change), { executionRequests });
+    expect(await verdictOn({})).toEqual({ status: "valid" });
+    expect((await verdictOn({ slotNumber: 13 })).status).toBe("valid");
+    expect(await engine.notifyNewPayload(ForkName.gloas, { ...payload, slotNumber: 13 } as typeof payload, {})).toEqual(
+      expect.objectContaining({ status: "invalid" }),
+    );
+    expect(await verdictOn({ blockAccessList: Uint8Array.of(0xc1, 0x80) })).toMatchObject({
+      status: "invalid",
+      message: "The payload's block access list has 2 bytes, but that of the dev execution engine is empty (0xc0).",
+    });
+    const builderExits = [{ sourceAddress: new Uint8Array(20), pubkey: new Uint8Array(48) }];
+    const others = { ...ssz.gloas.ExecutionRequests.defaultValue(), builderExits };
+    expect(await engine.notifyNewPayload(ForkName.gloas, payload, { executionRequests: others })).toMatchObject({
+      status: "invalid",
+      message: expect.stringContaining("1 execution requests"),
+    });
   });
 
   it("builds payloads deterministically", async () => {

@@ -1,7 +1,21 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
-import { type deneb, type ExecutionPayload, type ExecutionRequests, type RootHex, sszTypesFor } from "@lodestar/types";
+import {
+  type deneb,
+  type ExecutionPayload,
+  type ExecutionRequests,
+  type gloas,
+  type RootHex,
+  sszTypesFor,
+} from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import { blobGasOf, countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
+import {
+  blobGasOf,
+  countRequests,
+  createDevPayload,
+  DEV_GENESIS_BLOCK_HASH,
+  devBlockHash,
+  EMPTY_BLOCK_ACCESS_LIST,
+} from "./dev-payload.ts";
 import {
   type BuiltPayload,
   type ExecutionEngine,
@@ -41,8 +55,8 @@ type BlobSource = (request: PayloadRequest) => PayloadBlobs | Promise<PayloadBlo
 const NO_BLOBS: PayloadBlobs = { commitments: [], proofs: [], blobs: [] };
 
 /**
- * Built-in execution engine for dev chains. It executes nothing: payloads are empty except for withdrawals. Execution
- * requests and blobs, which normally come from transactions, are injected. Its state is only a cache for additional
+ * Built-in execution engine for dev chains. It executes nothing: payloads are empty except for withdrawals, their gas
+ * limit is fixed, and since gloas their block access list is empty. Execution requests and blobs, which normally come from transactions, are injected. Its state is only a cache for additional
  * checks, so it may start empty after a restart.
  */
 export class DevExecutionEngine implements ExecutionEngine {
@@ -110,7 +124,7 @@ export class DevExecutionEngine implements ExecutionEngine {
     const { blockHash, blockNumber } = request.parent;
     const number = (blockNumber ?? this.#numberOf(blockHash)) + 1;
     const executionRequests = isForkPostElectra(fork)
-      ? ((await this.#requestSource?.(request)) ?? sszTypesFor(fork).ExecutionRequests.defaultValue())
+      ? { ...sszTypesFor(fork).ExecutionRequests.defaultValue(), ...(await this.#requestSource?.(request)) }
       : undefined;
     const blobsBundle = isForkPostDeneb(fork) ? ((await this.#blobSource?.(request)) ?? NO_BLOBS) : undefined;
     const versionedHashes = versionedHashesOf(blobsBundle?.commitments ?? []);
@@ -174,6 +188,10 @@ function faultOfContent(payload: ExecutionPayload, context: PayloadContext): str
   if (blobGasUsed !== expected) {
     const { length } = context.versionedHashes ?? [];
     return `The payload uses ${blobGasUsed} blob gas, but the ${length} blobs of the block use ${expected}.`;
+  }
+  const { blockAccessList } = payload as Partial<gloas.ExecutionPayload>;
+  if (blockAccessList !== undefined && !byteArrayEquals(blockAccessList, EMPTY_BLOCK_ACCESS_LIST)) {
+    return `The payload's block access list has ${blockAccessList.length} bytes, but that of the dev execution engine is empty (0xc0).`;
   }
   return undefined;
 }

@@ -19,7 +19,7 @@ const EXTRA_DATA = new TextEncoder().encode("fanal dev execution engine");
 /** Keccak-256 of the RLP of the empty string: the root of an empty trie. */
 const EMPTY_TRIE_ROOT = fromHex("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
 /** RLP of the empty list (EIP-7928). */
-const EMPTY_BLOCK_ACCESS_LIST = Uint8Array.of(0xc0);
+export const EMPTY_BLOCK_ACCESS_LIST: Uint8Array = Uint8Array.of(0xc0);
 const ZERO_HASH = new Uint8Array(32);
 /** EIP-4844, GAS_PER_BLOB. */
 const GAS_PER_BLOB = 2n ** 17n;

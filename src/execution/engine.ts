@@ -9,7 +9,7 @@ export interface PayloadContext {
   parentBeaconBlockRoot?: Uint8Array;
   /** Since deneb: versioned hashes of the blob commitments, in order. */
   versionedHashes?: readonly Uint8Array[];
-  /** Since electra. */
+  /** Since electra. Since gloas with the requests of builders. */
   executionRequests?: ExecutionRequests;
 }
 
@@ -69,6 +69,11 @@ export interface PayloadRequest {
   feeRecipient: Uint8Array;
   /** Empty before capella. */
   withdrawals: capella.Withdrawal[];
+  /**
+   * Since gloas: gas limit towards which the payload moves. Required by execution clients; in-process engines keep
+   * their own gas limit if it is absent.
+   */
+  targetGasLimit?: number;
   /** Time in milliseconds after which an engine that builds at once adds no more transactions. Unlimited by default. */
   fillingMs?: number;
 }

@@ -6,7 +6,9 @@ import type { PayloadRequest } from "./engine.ts";
 export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
   return (
     a.fork === b.fork &&
+    a.slot === b.slot &&
     a.timestamp === b.timestamp &&
+    a.targetGasLimit === b.targetGasLimit &&
     byteArrayEquals(a.parent.blockHash, b.parent.blockHash) &&
     byteArrayEquals(a.parentBeaconBlockRoot, b.parentBeaconBlockRoot) &&
     byteArrayEquals(a.prevRandao, b.prevRandao) &&

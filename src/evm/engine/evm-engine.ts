@@ -424,7 +424,7 @@ export class EvmEngine implements ExecutionEngine {
       payload: toPayload(block),
       value: block.value,
       ...(isForkPostDeneb(fork) && { blobsBundle: this.#builder.blobsOf(block) }),
-      ...(block.requests && { executionRequests: decodeRequests(block.requests) }),
+      ...(block.requests && { executionRequests: decodeRequests(fork, block.requests) }),
     };
   }
 

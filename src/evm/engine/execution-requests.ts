@@ -1,9 +1,13 @@
 import {
+  type ForkPostBellatrix,
+  isForkPostGloas,
+  MAX_BUILDER_DEPOSIT_REQUESTS_PER_PAYLOAD,
+  MAX_BUILDER_EXIT_REQUESTS_PER_PAYLOAD,
   MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD,
   MAX_DEPOSIT_REQUESTS_PER_PAYLOAD,
   MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD,
 } from "@lodestar/params";
-import type { ExecutionRequests, electra } from "@lodestar/types";
+import type { ExecutionRequests, electra, gloas } from "@lodestar/types";
 
 /** Encodes and decodes one type of request, whose SSZ encoding has a fixed size. */
 export interface RequestCodec<T> {
@@ -114,23 +118,71 @@ export const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
   }),
 };
 
+/** EIP-8282. */
+export const BUILDER_DEPOSIT: RequestCodec<gloas.BuilderDepositRequest> = {
+  type: 3,
+  name: "builder deposit",
+  size: 184,
+  limit: MAX_BUILDER_DEPOSIT_REQUESTS_PER_PAYLOAD,
+  write: ({ pubkey, withdrawalCredentials, amount, signature }, writer) => {
+    writer.put(pubkey);
+    writer.put(withdrawalCredentials);
+    writer.putUint64(BigInt(amount));
+    writer.put(signature);
+  },
+  read: (reader) => ({
+    pubkey: reader.take(48),
+    withdrawalCredentials: reader.take(32),
+    amount: Number(reader.takeUint64()),
+    signature: reader.take(96),
+  }),
+};
+
+/** EIP-8282. */
+export const BUILDER_EXIT: RequestCodec<gloas.BuilderExitRequest> = {
+  type: 4,
+  name: "builder exit",
+  size: 68,
+  limit: MAX_BUILDER_EXIT_REQUESTS_PER_PAYLOAD,
+  write: ({ sourceAddress, pubkey }, writer) => {
+    writer.put(sourceAddress);
+    writer.put(pubkey);
+  },
+  read: (reader) => ({ sourceAddress: reader.take(20), pubkey: reader.take(48) }),
+};
+
 /**
  * Encodes execution requests per EIP-7685: the type byte and SSZ of each non-empty list, ordered by type. Does not load
  * the SSZ library, which keeps the EVM thread small.
  */
-export function encodeRequests({ deposits, withdrawals, consolidations }: ExecutionRequests): Uint8Array[] {
-  const lists = [encode(DEPOSIT, deposits), encode(WITHDRAWAL, withdrawals), encode(CONSOLIDATION, consolidations)];
+export function encodeRequests(requests: ExecutionRequests): Uint8Array[] {
+  const { deposits, withdrawals, consolidations } = requests;
+  const { builderDeposits = [], builderExits = [] } = requests as Partial<gloas.ExecutionRequests>;
+  const lists = [
+    encode(DEPOSIT, deposits),
+    encode(WITHDRAWAL, withdrawals),
+    encode(CONSOLIDATION, consolidations),
+    encode(BUILDER_DEPOSIT, builderDeposits),
+    encode(BUILDER_EXIT, builderExits),
+  ];
   return lists.filter(({ length }) => length > 1);
 }
 
-/** Decodes the requests of an executed block. */
-export function decodeRequests(requests: readonly Uint8Array[]): ExecutionRequests {
+/** Decodes the requests of an executed block. Since gloas, they include those of builders. */
+export function decodeRequests(fork: ForkPostBellatrix, requests: readonly Uint8Array[]): ExecutionRequests {
   return {
     deposits: decode(DEPOSIT, requests),
     withdrawals: decode(WITHDRAWAL, requests),
     consolidations: decode(CONSOLIDATION, requests),
+    ...(isForkPostGloas(fork) && {
+      builderDeposits: decode(BUILDER_DEPOSIT, requests),
+      builderExits: decode(BUILDER_EXIT, requests),
+    }),
   };
 }
+
+/** Decodes the deposit requests of an executed block. */
+export const decodeDeposits = (requests: readonly Uint8Array[]): electra.DepositRequest[] => decode(DEPOSIT, requests);
 
 function encode<T>({ type, size, write }: RequestCodec<T>, list: readonly T[]): Uint8Array {
   const writer = new FieldWriter(1 + size * list.length);

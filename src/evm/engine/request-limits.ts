@@ -2,19 +2,30 @@ import type { ExecutedBlock } from "../execution/block.ts";
 import { depositLogs } from "../execution/deposit-events.ts";
 import { ContractFaultError } from "../execution/invalid-block.ts";
 import type { Transaction } from "../execution/transaction.ts";
-import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
-import { bodyOf, CONSOLIDATION, DEPOSIT, decodeRequests, type RequestCodec, WITHDRAWAL } from "./execution-requests.ts";
+import { BUILDER_DEPOSITS, BUILDER_EXITS, CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
+import {
+  BUILDER_DEPOSIT,
+  BUILDER_EXIT,
+  bodyOf,
+  CONSOLIDATION,
+  DEPOSIT,
+  decodeDeposits,
+  type RequestCodec,
+  WITHDRAWAL,
+} from "./execution-requests.ts";
 
 /**
- * Checks that the requests of an executed block fit into a beacon block. The original withdrawal and consolidation
- * contracts respect the limits; code set by overrides may not. Throws a `ContractFaultError` if a limit is exceeded.
+ * Checks that the requests of an executed block fit into a beacon block. The original contracts for
+ * withdrawals, consolidations and builders respect the limits; code set by overrides may not. Throws a `ContractFaultError` if a limit is exceeded.
  */
 export function requireRequestsFit(block: ExecutedBlock, depositContract: Uint8Array): void {
   const { requests } = block;
   if (requests === undefined) return;
   requireReturned(WITHDRAWAL, requests, WITHDRAWAL_REQUESTS);
   requireReturned(CONSOLIDATION, requests, CONSOLIDATION_REQUESTS);
-  requireDeposits(block, decodeRequests(requests).deposits, depositContract);
+  requireReturned(BUILDER_DEPOSIT, requests, BUILDER_DEPOSITS);
+  requireReturned(BUILDER_EXIT, requests, BUILDER_EXITS);
+  requireDeposits(block, decodeDeposits(requests), depositContract);
 }
 
 /** Checks the requests that a contract returned at the end of the block. */

@@ -58,14 +58,28 @@ describe("execution requests", () => {
 
   it("are byte lists with a type prefix, without empty lists", () => {
     expect(requestsToJson(requests)).toEqual([deposit, consolidations]);
-    expect(requestsFromJson(at([deposit, consolidations]))).toEqual(requests);
+    expect(requestsFromJson(ForkName.electra, at([deposit, consolidations]))).toEqual(requests);
     const none = ssz.electra.ExecutionRequests.defaultValue();
     expect(requestsToJson(none)).toEqual([]);
-    expect(requestsFromJson(at([]))).toEqual(none);
+    expect(requestsFromJson(ForkName.fulu, at([]))).toEqual(none);
     const withdrawal = `0x01${"01".repeat(20)}${"02".repeat(48)}0300000000000000`;
-    expect(requestsFromJson(at([withdrawal])).withdrawals).toEqual([
+    expect(requestsFromJson(ForkName.fulu, at([withdrawal])).withdrawals).toEqual([
       { sourceAddress: filled(1, 20), validatorPubkey: filled(2, 48), amount: 3n },
     ]);
+  });
+
+  it("include those of builders since gloas", () => {
+    const builderDeposits = [
+      { pubkey: filled(1, 48), withdrawalCredentials: filled(2, 32), amount: 0x0102, signature: filled(3, 96) },
+    ];
+    const builderExits = [{ sourceAddress: filled(4, 20), pubkey: filled(5, 48) }];
+    const all = { ...requests, builderDeposits, builderExits };
+    const builderDeposit = `0x03${"01".repeat(48)}${"02".repeat(32)}0201000000000000${"03".repeat(96)}`;
+    const builderExit = `0x04${"04".repeat(20)}${"05".repeat(48)}`;
+    const json = [deposit, consolidations, builderDeposit, builderExit];
+    expect(requestsToJson(all)).toEqual(json);
+    expect(requestsFromJson(ForkName.gloas, at(json))).toEqual(all);
+    expect(requestsFromJson(ForkName.gloas, at([]))).toEqual(ssz.gloas.ExecutionRequests.defaultValue());
   });
 
   it.each<[string, unknown, string]>([
@@ -73,11 +87,11 @@ describe("execution requests", () => {
     ["a type twice", [deposit, deposit], "executionRequests[1] has type 0"],
     ["an empty one", ["0x01"], "executionRequests[0] is empty"],
     ["no type", ["0x"], "executionRequests[0] is empty"],
-    ["an unknown type", ["0x0700"], "executionRequests[0] cannot be decoded: unknown type 7"],
+    ["an unknown type", ["0x0300"], "executionRequests[0] has type 3, which fulu does not have"],
     ["half a request", [deposit.slice(0, -2)], "executionRequests[0] cannot be decoded"],
     ["null", null, "must be a list"],
   ])("are rejected with %s", (_, json, complaint) => {
-    expect(() => requestsFromJson(at(json))).toThrow(complaint);
+    expect(() => requestsFromJson(ForkName.fulu, at(json))).toThrow(complaint);
   });
 });
 

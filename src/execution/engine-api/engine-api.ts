@@ -343,6 +343,6 @@ function builtPayloadFromJson(fork: ForkPostBellatrix, json: JsonValue): BuiltPa
       blobsBundle: blobsBundleFromJson(fork, json.member("blobsBundle")),
       shouldOverrideBuilder: readOverride(json.member("shouldOverrideBuilder")),
     }),
-    ...(isForkPostElectra(fork) && { executionRequests: requestsFromJson(json.member("executionRequests")) }),
+    ...(isForkPostElectra(fork) && { executionRequests: requestsFromJson(fork, json.member("executionRequests")) }),
   };
 }
