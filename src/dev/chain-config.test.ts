@@ -3,7 +3,7 @@ import { ForkName } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { devChainConfig } from "./chain-config.ts";
-import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
+import { CONSENSUS_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
 const configWith = (forks: ScheduledFork[]) => devChainConfig({ forks, slotSeconds: 3, genesisTime: 1_700_000_000 });
 
@@ -28,16 +28,16 @@ describe("devChainConfig", () => {
     expect(config).toMatchObject({ ETH1_FOLLOW_DISTANCE: 7, SECONDS_PER_ETH1_BLOCK: 3 });
   });
 
-  it.each(DEV_FORKS)("runs %s from genesis when only that fork is listed", (fork) => {
+  it.each(CONSENSUS_FORKS)("runs %s from genesis when only that fork is listed", (fork) => {
     const forkConfig = createChainForkConfig(configWith([{ fork, epoch: 0 }]));
     expect(forkConfig.getForkName(0)).toBe(fork);
     expect(forkConfig.getForkName(1_000_000)).toBe(fork);
   });
 
-  it("activates one fork per epoch if scheduled so, and never Gloas", () => {
-    const forkConfig = createChainForkConfig(configWith(DEV_FORKS.map((fork, epoch) => ({ fork, epoch }))));
-    expect(DEV_FORKS.map((_, epoch) => forkConfig.getForkInfoAtEpoch(epoch).name)).toEqual(DEV_FORKS);
-    expect(forkConfig.getForkInfoAtEpoch(1_000_000).name).toBe(ForkName.fulu);
+  it("activates one fork per epoch if scheduled so", () => {
+    const forkConfig = createChainForkConfig(configWith(CONSENSUS_FORKS.map((fork, epoch) => ({ fork, epoch }))));
+    expect(CONSENSUS_FORKS.map((_, epoch) => forkConfig.getForkInfoAtEpoch(epoch).name)).toEqual(CONSENSUS_FORKS);
+    expect(forkConfig.getForkInfoAtEpoch(1_000_000).name).toBe(ForkName.gloas);
   });
 
   it("starts in the fork before the first listed one", () => {
@@ -58,11 +58,7 @@ describe("devChainConfig", () => {
   });
 
   it.each<[string, ScheduledFork[], RegExp]>([
-    [
-      "an unknown fork",
-      [{ fork: "gloas" as DevFork, epoch: 0 }],
-      /Unknown fork "gloas"\. A dev chain supports phase0,/,
-    ],
+    ["an unknown fork", [{ fork: "heze" as DevFork, epoch: 0 }], /Unknown fork "heze"\. A dev chain supports phase0,/],
     ["a negative epoch", [{ fork: "altair", epoch: -1 }], /Invalid epoch -1 of the fork altair/],
     [
       "a fork listed twice",

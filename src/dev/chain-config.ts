@@ -3,7 +3,7 @@ import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { applyOverrides } from "./config-overrides.ts";
-import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
+import { CONSENSUS_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 import type { ConfigOverrides } from "./genesis-parameters.ts";
 
 const GWEI_PER_ETHER = 10 ** 9;
@@ -98,7 +98,7 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     FULU_FORK_VERSION: forkVersion(6),
     FULU_FORK_EPOCH: epochs.fulu,
     GLOAS_FORK_VERSION: forkVersion(7),
-    GLOAS_FORK_EPOCH: Infinity,
+    GLOAS_FORK_EPOCH: epochs.gloas,
     HEZE_FORK_VERSION: forkVersion(8),
     HEZE_FORK_EPOCH: Infinity,
 
@@ -158,10 +158,10 @@ function forkVersion(position: number): Uint8Array {
 
 function forkEpochs(forks: readonly ScheduledFork[]): Record<DevFork, Epoch> {
   const listed = listedEpochs(forks);
-  const lastListed = DEV_FORKS.findLastIndex((fork) => listed.has(fork));
+  const lastListed = CONSENSUS_FORKS.findLastIndex((fork) => listed.has(fork));
   const epochs = { phase0: 0 } as Record<DevFork, Epoch>;
   let previous: DevFork = "phase0";
-  for (const [position, fork] of DEV_FORKS.entries()) {
+  for (const [position, fork] of CONSENSUS_FORKS.entries()) {
     if (position === 0) continue;
     epochs[fork] = position > lastListed ? Infinity : (listed.get(fork) ?? epochs[previous]);
     assertLaterEpoch(fork, epochs[fork], previous, epochs[previous]);
@@ -173,8 +173,8 @@ function forkEpochs(forks: readonly ScheduledFork[]): Record<DevFork, Epoch> {
 function listedEpochs(forks: readonly ScheduledFork[]): Map<DevFork, Epoch> {
   const listed = new Map<DevFork, Epoch>();
   for (const { fork, epoch } of forks) {
-    if (!DEV_FORKS.includes(fork)) {
-      throw new RangeError(`Unknown fork "${fork}". A dev chain supports ${DEV_FORKS.join(", ")}.`);
+    if (!CONSENSUS_FORKS.includes(fork)) {
+      throw new RangeError(`Unknown fork "${fork}". A dev chain supports ${CONSENSUS_FORKS.join(", ")}.`);
     }
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
       throw new RangeError(`Invalid epoch ${epoch} of the fork ${fork}. Epochs are whole numbers from 0 on.`);

@@ -141,13 +141,18 @@ function withdrawalCredentials(
   { prefix, address }: WithdrawalTarget = { prefix: "0x00" },
   pubkey: Uint8Array,
 ): Uint8Array {
-  const credentials = new Uint8Array(createHash("sha256").update(pubkey).digest());
+  const credentials = sha256(pubkey);
   credentials[0] = Number(prefix);
   if (prefix === "0x00") return credentials;
   credentials.fill(0, 1, 12);
   if (address !== undefined) credentials.set(fromHex(address), 12);
   return credentials;
 }
+
+/** Returns an execution address that is derived from the hash of a public key. */
+export const derivedAddress = (pubkey: Uint8Array): Uint8Array => sha256(pubkey).subarray(12);
+
+const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash("sha256").update(bytes).digest());
 
 export function signDeposit(
   config: ChainConfig,

@@ -16,6 +16,13 @@ export interface WithdrawalTarget {
   address?: string;
 }
 
+/** Builders that are registered at genesis. */
+export interface GenesisBuilders {
+  count: number;
+  /** In Gwei. */
+  balance: number;
+}
+
 /** Overridden constants of the chain configuration: string values by constant name. */
 export type ConfigOverrides = Readonly<Record<string, string>>;
 
@@ -28,6 +35,8 @@ export interface GenesisParameters {
   /** In Gwei; 32 ETH by default. */
   balances?: readonly ValidatorRange<number>[];
   configOverrides?: ConfigOverrides;
+  /** None by default. Requires gloas at genesis. */
+  builders?: GenesisBuilders;
 }
 
 /**
@@ -54,6 +63,9 @@ export const withdrawalsText = (withdrawals: GenesisParameters["withdrawals"]): 
 
 export const balancesText = (balances: GenesisParameters["balances"]): string =>
   `${balances === undefined ? "32" : formatRanges(balances, (gwei) => String(gwei / 1e9))} ETH`;
+
+export const buildersText = (builders: GenesisBuilders | undefined): string =>
+  builders === undefined ? "none" : `${builders.count} with ${builders.balance / 1e9} ETH`;
 
 export const overridesText = (overrides: ConfigOverrides = {}): string =>
   Object.entries(overrides)

@@ -37,6 +37,7 @@ import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import { createKeys } from "./create-keys.ts";
 import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
 import type { GenesisParameters } from "./genesis-parameters.ts";
+import { gloasGenesis } from "./gloas-genesis.ts";
 import { InvalidChainError } from "./invalid-chain-error.ts";
 import type { DevKeys } from "./validator-keys.ts";
 
@@ -73,6 +74,26 @@ export interface DevGenesis {
  * are skipped. Deposits are signed because the deposit root covers the signatures.
  */
 export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
+  const { chainConfig, builders } = options;
+  const forkConfig = createChainForkConfig(chainConfig);
+  const fork = forkConfig.getForkSeq(GENESIS_SLOT);
+  if (fork > ForkSeq.gloas) {
+    throw new RangeError(
+      `Unsupported genesis fork ${forkConfig.getForkName(GENESIS_SLOT)}. The latest supported fork is gloas.`,
+    );
+  }
+  if (fork < ForkSeq.gloas) {
+    if (builders === undefined) return createEarlierGenesis(options);
+    throw new InvalidChainError(`Builders at genesis require gloas, but the chain starts in ${ForkSeq[fork]}.`);
+  }
+  const fulu = createEarlierGenesis({ ...options, chainConfig: { ...chainConfig, GLOAS_FORK_EPOCH: Infinity } });
+  const state = gloasGenesis(fulu.state as CachedBeaconStateFulu, chainConfig, builders);
+  const config = createBeaconConfig(chainConfig, state.genesisValidatorsRoot);
+  return { ...fulu, config, state: createCachedBeaconState(state, { config, pubkeyCache: fulu.pubkeyCache }) };
+}
+
+/** Creates a genesis state of a fork before gloas. */
+function createEarlierGenesis(options: DevGenesisOptions): DevGenesis {
   const { chainConfig, validatorCount, genesisTime, depositsElsewhere = false } = options;
   const { executionGenesis = devGenesisBlock(genesisTime) } = options;
   if (!Number.isSafeInteger(validatorCount) || validatorCount < 1) {
@@ -81,12 +102,6 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   const keys = createKeys(options.keys, validatorCount);
   const forkConfig = createChainForkConfig(chainConfig);
   const fork = forkConfig.getForkSeq(GENESIS_SLOT);
-  if (fork > ForkSeq.fulu) {
-    throw new RangeError(
-      `Unsupported genesis fork ${forkConfig.getForkName(GENESIS_SLOT)}. The latest supported fork is fulu.`,
-    );
-  }
-
   const deposits = options.signedDeposits ?? genesisDeposits(chainConfig, keys, options);
   const state = getGenesisBeaconState(
     forkConfig,

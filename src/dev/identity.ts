@@ -2,6 +2,7 @@ import type { DepositContract, DepositContractOptions, ExecutionChain, StoredCon
 import type { ScheduledFork } from "./forks.ts";
 import {
   balancesText,
+  buildersText,
   type GenesisParameters,
   keySourceText,
   overridesText,
@@ -74,6 +75,7 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string 
   "the key source": ({ keys }) => keySourceText(keys),
   "the withdrawal credentials setting": ({ withdrawals }) => withdrawalsText(withdrawals),
   "the balance setting": ({ balances }) => balancesText(balances),
+  "the builders setting": ({ builders }) => buildersText(builders),
   "the configuration": ({ configOverrides }) => overridesText(configOverrides),
 };
 

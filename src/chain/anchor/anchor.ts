@@ -8,7 +8,7 @@ import {
   isExecutionStateType,
   isMergeTransitionComplete,
 } from "@lodestar/state-transition";
-import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { type gloas, type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
@@ -33,10 +33,21 @@ export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBloc
   return header;
 }
 
-/** Builds the unsigned genesis block: an empty body, a zero parent root and the root of the genesis state. */
-export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
-  const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
-  block.message.stateRoot = header.stateRoot;
+/**
+ * Builds the unsigned genesis block: a zero parent root, the root of the genesis state and an empty body, apart from the
+ * bid of the state since gloas.
+ */
+export function genesisBlock(config: BeaconConfig, state: BeaconStateAllForks): SignedBeaconBlock {
+  const { stateRoot, bodyRoot } = latestBlockHeader(state);
+  const types = config.getForkTypes(state.slot);
+  const block = types.SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
+  block.message.stateRoot = stateRoot;
+  // A body of its own, because the library caches the root in the object.
+  const emptyRoot = types.BeaconBlockBody.hashTreeRoot(types.BeaconBlockBody.defaultValue());
+  if ("latestExecutionPayloadBid" in state && !ssz.Root.equals(emptyRoot, bodyRoot)) {
+    const { message } = block as gloas.SignedBeaconBlock;
+    message.body.signedExecutionPayloadBid.message = state.latestExecutionPayloadBid.toValue();
+  }
   return block;
 }
 
@@ -49,7 +60,7 @@ export async function initialiseDatabase(
 ): Promise<void> {
   const header = latestBlockHeader(state);
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
-  const anchorBlock = block ?? (header.slot === 0 ? genesisBlock(config, header) : null);
+  const anchorBlock = block ?? (header.slot === 0 ? genesisBlock(config, state) : null);
   await db.clear();
   const batch = db.batch();
   if (anchorBlock) batch.blocks.put(root, serializeSignedBlock(config, anchorBlock));

@@ -48,7 +48,7 @@ export class GenesisLoader {
     return {
       root: toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)),
       stateRoot: toRootHex(header.stateRoot),
-      block: genesisBlock(this.#config, header),
+      block: genesisBlock(this.#config, state),
     };
   }
 }

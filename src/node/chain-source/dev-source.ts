@@ -201,7 +201,7 @@ async function createChain(
   thread?: EvmThread,
 ): Promise<DevIdentity> {
   const { validators, forks, slotSeconds, warmupEpochs, logger, reset } = options;
-  const { keys, withdrawals, balances, configOverrides } = options;
+  const { keys, withdrawals, balances, builders, configOverrides } = options;
   const client = options.execution && (await readClientGenesis(options.execution, logger, options.signal));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
   const latest = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds;
@@ -236,6 +236,7 @@ async function createChain(
     keys,
     withdrawals,
     balances,
+    builders,
   });
   const identity: DevIdentity = {
     kind: "dev",
@@ -247,6 +248,7 @@ async function createChain(
     keys,
     withdrawals,
     balances,
+    builders,
     configOverrides,
     warmupEpochs,
     genesisTime,

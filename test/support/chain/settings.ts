@@ -23,6 +23,7 @@ export const DEV_SETTINGS: DevSettings = {
   keys: undefined,
   withdrawals: undefined,
   balances: undefined,
+  builders: undefined,
   configOverrides: undefined,
   deposits: undefined,
   evm: undefined,

@@ -1,4 +1,4 @@
-import { DEV_FORKS } from "../../../dev/forks.ts";
+import { DEFAULT_FORK, DEV_FORKS } from "../../../dev/forks.ts";
 import { type FlagTable, listFlag, undecidedFlag, valueFlag } from "../flag.ts";
 import { contractAddress, nonEmpty, oneOf, wholeNumber } from "../flag-values.ts";
 import { parseFork, parseForkActivation } from "./fork-schedule.ts";
@@ -61,7 +61,7 @@ export const DEV_GENESIS_FLAGS = {
     description: `Fork the chain starts in: ${DEV_FORKS.join(", ")}`,
     choices: DEV_FORKS,
     fallback: undefined,
-    fallbackText: `${DEV_FORKS.at(-1)}, or the one before those of --fork-at`,
+    fallbackText: `${DEFAULT_FORK}, or the one before those of --fork-at`,
     parse: parseFork,
   }),
   forkAt: listFlag({

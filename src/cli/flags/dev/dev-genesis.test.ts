@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
-import { DEV_FORKS } from "../../../dev/forks.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
 
 const { folder, dev, node, file } = settingsInTemporaryDirectory();
@@ -13,8 +12,8 @@ const forkTexts = (argv: string[], stored?: DevIdentity) =>
 const TO_DENEB = "phase0=0 altair=0 bellatrix=0 capella=0 deneb=0";
 
 describe("genesis of a dev chain", () => {
-  it("starts in the newest fork, the given one, or the one before scheduled forks", () => {
-    expect(forkTexts([])).toBe(DEV_FORKS.map((fork) => `${fork}=0`).join(" "));
+  it("starts in the default fork, the given one, or the one before scheduled forks", () => {
+    expect(forkTexts([])).toBe(`${TO_DENEB} electra=0 fulu=0`);
     expect(forkTexts(["--fork", "phase0"])).toBe("phase0=0");
     expect(forkTexts(["--fork-at", "electra=2,fulu=3"])).toBe(`${TO_DENEB} electra=2 fulu=3`);
     expect(forkTexts(["--fork-at", "altair=1"])).toBe("phase0=0 altair=1");

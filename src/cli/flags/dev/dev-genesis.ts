@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { TIME_OF_DAY } from "../../../chain/clock/time-of-day.ts";
 import type { DepositContractOptions } from "../../../dev/chain-config.ts";
 import type { BlobCounts } from "../../../dev/dev-blobs.ts";
-import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../../dev/forks.ts";
+import { DEFAULT_FORK, DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../../dev/forks.ts";
 import { type ConfigOverrides, EVM_WITHDRAWALS, type KeySource } from "../../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
 import type { DevGenesisSettings } from "../../../dev/settings.ts";
@@ -35,7 +35,6 @@ const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2
 const DEFAULT_VALIDATORS = 64;
 /** Default chain id of the EVM and, without `--el`, of the deposit contract's chain. Same as in Anvil and Hardhat. */
 const ANVIL_CHAIN_ID = 31337;
-const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 
 /** Resolves the genesis settings: flags first, then the stored chain, then defaults. */
 export function devGenesis(values: GenesisValues, stored: DevIdentity | null, workingDirectory: string): DevGenesis {
@@ -65,6 +64,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     keys: keySource(values, workingDirectory) ?? stored?.keys,
     withdrawals: unlessEmpty(values.withdrawals) ?? (stored ? stored.withdrawals : defaultWithdrawals),
     balances: unlessEmpty(values.balances) ?? stored?.balances,
+    builders: stored?.builders,
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
     evm,
     deposits: devDeposits(values, { preset, forks }, stored),
@@ -173,9 +173,13 @@ function devEvm(
   throw usageError("--chain-id requires the EVM: without it, a dev chain has no chain id to choose.");
 }
 
+function startsInOrAfter(fork: DevFork, forks: readonly ScheduledFork[]): boolean {
+  return DEV_FORKS.indexOf(forkAtGenesis(forks)) >= DEV_FORKS.indexOf(fork);
+}
+
 /** True if no other option produces or requires the payloads of a new chain. */
 function canHaveEvm({ el, depositContract, devBlobs }: GenesisValues, forks: readonly ScheduledFork[]): boolean {
-  const startsMerged = DEV_FORKS.indexOf(forkAtGenesis(forks)) >= DEV_FORKS.indexOf("bellatrix");
+  const startsMerged = startsInOrAfter("bellatrix", forks);
   return startsMerged && el.length === 0 && depositContract === undefined && devBlobs.max === 0;
 }
 
@@ -194,9 +198,9 @@ function devDeposits(
     if (eth1.length === 0) return undefined;
     throw usageError("--eth1 requires --deposit-contract on a dev chain, the address of the deposit contract.");
   }
-  if (stored === null && el.length === 0 && forkAtGenesis(forks) === "fulu") {
+  if (stored === null && el.length === 0 && startsInOrAfter("fulu", forks)) {
     throw usageError(
-      "--deposit-contract requires --el on a chain that starts in fulu: from fulu on deposits come from the payloads of " +
+      `--deposit-contract requires --el on a chain that starts in ${forkAtGenesis(forks)}: from fulu on deposits come from the payloads of ` +
         "an execution client only. Give --el, or --fork electra or earlier. Without a contract, use dev_deposit.",
     );
   }
