@@ -5,6 +5,7 @@ import type { LightClientHeader, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { ChainEvents } from "../chain/events.ts";
+import { hasHeader } from "../data/sidecar.ts";
 import { versionedHashesOf } from "../execution/engine.ts";
 import { encodeJson } from "../json/encode.ts";
 import type { EventReader, Feed } from "../server/events/feed.ts";
@@ -155,12 +156,13 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
       },
     });
   });
-  events.on("columnSidecar", ({ root, slot, sidecar: { index, kzgCommitments } }) => {
-    const commitments = kzgCommitments.map((commitment) => toHex(commitment));
-    publish({
-      type: EventType.dataColumnSidecar,
-      message: { blockRoot: root, index, slot, kzgCommitments: commitments },
-    });
+  events.on("columnSidecar", ({ root, slot, sidecar }) => {
+    const position = { blockRoot: root, index: sidecar.index, slot };
+    // Since gloas, the commitments are in the bid.
+    const commitments = hasHeader(sidecar)
+      ? { kzgCommitments: sidecar.kzgCommitments.map((commitment) => toHex(commitment)) }
+      : {};
+    publish({ type: EventType.dataColumnSidecar, message: { ...position, ...commitments } });
   });
   events.on("voluntaryExit", (message) => publish({ type: EventType.voluntaryExit, message }));
   events.on("blsToExecutionChange", (message) => publish({ type: EventType.blsToExecutionChange, message }));

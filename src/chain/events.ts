@@ -5,7 +5,6 @@ import type {
   altair,
   capella,
   deneb,
-  fulu,
   LightClientFinalityUpdate,
   LightClientOptimisticUpdate,
   phase0,
@@ -14,7 +13,7 @@ import type {
   SingleAttestation,
   SSEPayloadAttributes,
 } from "@lodestar/types";
-import type { DataSidecar } from "../data/sidecar.ts";
+import type { ColumnSidecar, DataSidecar } from "../data/sidecar.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Checkpoint } from "./fork-choice/types.ts";
 
@@ -77,7 +76,7 @@ interface ChainEventMap {
   blsToExecutionChange: capella.SignedBLSToExecutionChange;
   contribution: altair.SignedContributionAndProof;
   blobSidecar: SidecarEvent<deneb.BlobSidecar>;
-  columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
+  columnSidecar: SidecarEvent<ColumnSidecar>;
   /** Sidecars reconstructed by this node or created from its execution client's blobs. The network broadcasts them. */
   sidecarsCreated: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;

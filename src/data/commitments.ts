@@ -1,10 +1,11 @@
 import { createProof, type Node, ProofType, type SingleProof } from "@chainsafe/persistent-merkle-tree";
 import type { BeaconConfig } from "@lodestar/config";
-import type { deneb, phase0, SignedBeaconBlock } from "@lodestar/types";
+import type { deneb, gloas, phase0, SignedBeaconBlock } from "@lodestar/types";
 
-/** Returns the blob commitments of a block; empty before Deneb. */
-export function commitmentsOf({ message }: SignedBeaconBlock): deneb.BlobKzgCommitments {
-  return (message.body as Partial<deneb.BeaconBlockBody>).blobKzgCommitments ?? [];
+/** Returns the blob commitments of a block: since gloas those in its bid, before Deneb none. */
+export function commitmentsOf({ message }: Pick<SignedBeaconBlock, "message">): deneb.BlobKzgCommitments {
+  const body = message.body as Partial<deneb.BeaconBlockBody & gloas.BeaconBlockBody>;
+  return body.signedExecutionPayloadBid?.message.blobKzgCommitments ?? body.blobKzgCommitments ?? [];
 }
 
 /** deneb/beacon-chain.md, compute_signed_block_header. */

@@ -1,7 +1,7 @@
 import { createBeaconConfig } from "@lodestar/config";
 import { chainConfig } from "@lodestar/config/default";
 import { BYTES_PER_CELL, CELLS_PER_EXT_BLOB, SLOTS_PER_EPOCH } from "@lodestar/params";
-import { type fulu, ssz } from "@lodestar/types";
+import { type fulu, type gloas, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { blobSidecarsOf, verifyBlobInclusion } from "./blob-sidecars.ts";
@@ -10,11 +10,21 @@ import {
   columnFrameOf,
   columnSidecarsOf,
   faultOfColumn,
+  faultOfGloasColumn,
   verifyColumnInclusion,
 } from "./column-sidecars.ts";
-import { blockRootOfSidecar, isColumn, serializeSidecar, slotOfSidecar } from "./sidecar.ts";
+import { commitmentsOf } from "./commitments.ts";
+import {
+  blockRootOfSidecar,
+  deserializeSidecar,
+  hasHeader,
+  isColumn,
+  serializeSidecar,
+  slotOfSidecar,
+} from "./sidecar.ts";
 
 const FULU_EPOCH = 1;
+const GLOAS_EPOCH = 2;
 const config = createBeaconConfig(
   {
     ...chainConfig,
@@ -24,6 +34,7 @@ const config = createBeaconConfig(
     DENEB_FORK_EPOCH: 0,
     ELECTRA_FORK_EPOCH: 0,
     FULU_FORK_EPOCH: FULU_EPOCH,
+    GLOAS_FORK_EPOCH: GLOAS_EPOCH,
     BLOB_SCHEDULE: [],
   },
   new Uint8Array(32),
@@ -93,7 +104,7 @@ describe("column sidecars", () => {
     expect(tenth.column).toEqual(extended.map(({ cells }) => cells[10]));
     expect(tenth.kzgProofs).toEqual(extended.map(({ proofs }) => proofs[10]));
     expect(columnSidecarsOf(frame, extended, [10])).toEqual([tenth]);
-    expect(cellsOfColumns([tenth, sidecars[11]!])).toEqual({
+    expect(cellsOfColumns([tenth, sidecars[11]!].map((sidecar) => ({ sidecar, commitments })))).toEqual({
       commitments: [...commitments, ...commitments],
       cellIndices: [10, 10, 10, 11, 11, 11],
       cells: [...tenth.column, ...sidecars[11]!.column],
@@ -125,5 +136,41 @@ describe("column sidecars", () => {
   ])("are malformed: %s", (fault, change) => {
     expect(faultOfColumn(config, tenth)).toBeUndefined();
     expect(faultOfColumn(config, { ...tenth, ...change })).toBe(fault);
+  });
+});
+
+describe("column sidecars since gloas", () => {
+  const block = ssz.gloas.SignedBeaconBlock.defaultValue();
+  block.message.slot = GLOAS_EPOCH * SLOTS_PER_EPOCH + 3;
+  block.message.body.signedExecutionPayloadBid.message.blobKzgCommitments = commitments;
+  const extended = commitments.map((_, row) => ({
+    cells: Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => filled(BYTES_PER_CELL, row + index)),
+    proofs: Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => filled(48, index)),
+  }));
+  const [column] = columnSidecarsOf(columnFrameOf(config, block), extended, [7]) as [gloas.DataColumnSidecar];
+
+  it("name their block, whose bid has the commitments", () => {
+    expect(commitmentsOf(block)).toEqual(commitments);
+    expect([isColumn(column), hasHeader(column)]).toEqual([true, false]);
+    expect(blockRootOfSidecar(column)).toBe(toRootHex(ssz.gloas.BeaconBlock.hashTreeRoot(block.message)));
+    expect(slotOfSidecar(column)).toBe(block.message.slot);
+    expect(column.column).toEqual(extended.map(({ cells }) => cells[7]));
+  });
+
+  it("are distinguished from those of fulu in storage", () => {
+    const inside = new Uint8Array([1, ...serializeSidecar(column), 1]).subarray(1, -1);
+    expect(deserializeSidecar(inside)).toEqual(column);
+    const ofFulu = ssz.fulu.DataColumnSidecar.defaultValue();
+    expect(deserializeSidecar(serializeSidecar(ofFulu))).toEqual(ofFulu);
+  });
+
+  it.each<[string, Partial<gloas.DataColumnSidecar>]>([
+    ["its index is out of range: the maximum is 127.", { index: 128 }],
+    ["it has no cells.", { column: [], kzgProofs: [] }],
+    ["the bid has 3 commitments, but it has 2 cells and 3 proofs.", { column: column.column.slice(1) }],
+    ["the bid has 3 commitments, but it has 3 cells and 2 proofs.", { kzgProofs: column.kzgProofs.slice(1) }],
+  ])("are malformed: %s", (fault, change) => {
+    expect(faultOfGloasColumn(column, commitments)).toBeUndefined();
+    expect(faultOfGloasColumn({ ...column, ...change }, commitments)).toBe(fault);
   });
 });

@@ -19,7 +19,7 @@ import {
 import { FakeTimers } from "../../test/support/time/fake-timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
-import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
+import { type DataSidecar, type HeaderSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
@@ -71,7 +71,7 @@ describe.each(FORKS)("the data of synced %s blocks", (fork) => {
   it("is requested only for blocks with data, and continued after a partial response", async () => {
     const history = await committingHistory(fork, SLOTS);
     const peers = new FakePeers();
-    const ofFirstBlock = (sidecars: DataSidecar[]) =>
+    const ofFirstBlock = (sidecars: HeaderSidecar[]) =>
       sidecars.filter((sidecar) => slotOfSidecar(sidecar) === slotOfSidecar(sidecars[0]!));
     peers.add("brief", history, { data: async (honest) => ofFirstBlock(honest) });
     const { chain } = await follow(peers, fork);
@@ -120,7 +120,11 @@ describe("columns", () => {
     const peers = new FakePeers();
     const timers = new FakeTimers();
     let givenUp = 0;
-    const slowly = async (honest: DataSidecar[], signal: AbortSignal | undefined, give: (one: DataSidecar) => void) => {
+    const slowly = async (
+      honest: HeaderSidecar[],
+      signal: AbortSignal | undefined,
+      give: (one: HeaderSidecar) => void,
+    ) => {
       const half = Math.ceil(honest.length / 2);
       for (const sidecar of honest.slice(0, half)) give(sidecar);
       await timers.sleep(7_000, signal!).catch((cause) => {
@@ -213,8 +217,8 @@ describe("columns", () => {
 function silentPeer() {
   const peer = {
     givenUp: 0,
-    data: (_honest: DataSidecar[], signal: AbortSignal | undefined) =>
-      new Promise<DataSidecar[]>((_resolve, reject) => {
+    data: (_honest: HeaderSidecar[], signal: AbortSignal | undefined) =>
+      new Promise<HeaderSidecar[]>((_resolve, reject) => {
         signal?.addEventListener("abort", () => {
           peer.givenUp++;
           reject(new RequestError("disconnected", "The request was given up."));

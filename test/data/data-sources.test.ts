@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it, vi } from "vitest";
 import { RECOVERY_COLUMNS } from "../../src/chain/data/blobs-of-block.ts";
 import { validateGossipBlock } from "../../src/chain/validation/block.ts";
-import type { DataSidecar } from "../../src/data/sidecar.ts";
+import type { DataSidecar, HeaderSidecar } from "../../src/data/sidecar.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
 import { emptyStoredChain, openStoredChain } from "../support/chain/stored-chain.ts";
@@ -12,7 +12,7 @@ import { sharedKzg } from "../support/data/kzg/shared-kzg.ts";
 import { ScriptedEngine } from "../support/execution/scripted-engine.ts";
 
 /** The only published sidecars of a block. */
-const half = (sidecars: readonly DataSidecar[]) => sidecars.slice(0, RECOVERY_COLUMNS);
+const half = (sidecars: readonly HeaderSidecar[]) => sidecars.slice(0, RECOVERY_COLUMNS);
 
 it("a node that follows a chain of fulu gets data from gossip, by reconstruction, and from its execution client", async () => {
   const { devChain } = await openDevChain({
@@ -25,7 +25,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   const blocks = await Promise.all(
     [1, 2, 3].map(async (slot) => {
       const block = (await devChain.chain.blocks.canonicalAtSlot(slot))!;
-      return { ...block, sidecars: await devChain.chain.data.sidecars(block) };
+      return { ...block, sidecars: (await devChain.chain.data.sidecars(block)) as HeaderSidecar[] };
     }),
   );
   const [first, second, third] = blocks as [(typeof blocks)[0], (typeof blocks)[0], (typeof blocks)[0]];
@@ -78,7 +78,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   expect(complaints).toEqual([expect.stringContaining("Block waits for missing data")]);
 
   async function bundleOf(block: (typeof blocks)[0]): Promise<BlobsBundle> {
-    const columns = block.sidecars.flatMap((sidecar) => ("column" in sidecar ? [sidecar] : []));
+    const columns = block.sidecars.flatMap((sidecar) => ("kzgCommitments" in sidecar ? [sidecar] : []));
     const { kzgCommitments: commitments } = columns[0]!;
     const proofs = commitments.flatMap((_, row) => columns.map(({ kzgProofs }) => kzgProofs[row]!));
     return { commitments, proofs, blobs: await devChain.chain.data.blobs(block) };

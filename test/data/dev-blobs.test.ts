@@ -5,7 +5,7 @@ import type { BeaconChain } from "../../src/chain/chain.ts";
 import { verifyBlobInclusion } from "../../src/data/blob-sidecars.ts";
 import { cellsOfColumns, verifyColumnInclusion } from "../../src/data/column-sidecars.ts";
 import { commitmentsOf } from "../../src/data/commitments.ts";
-import type { DataSidecar } from "../../src/data/sidecar.ts";
+import type { DataSidecar, HeaderSidecar } from "../../src/data/sidecar.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
 import { sharedKzg as kzg } from "../support/data/kzg/shared-kzg.ts";
 
@@ -24,7 +24,7 @@ async function blockAt({ blocks }: BeaconChain, slot: number) {
   return { slot, root, commitments: commitmentsOf(signed) };
 }
 
-async function verifyBlobs(commitments: readonly Uint8Array[], sidecars: DataSidecar[]): Promise<void> {
+async function verifyBlobs(commitments: readonly Uint8Array[], sidecars: HeaderSidecar[]): Promise<void> {
   const blobs = sidecars as deneb.BlobSidecar[];
   expect(blobs.map(({ kzgCommitment }) => kzgCommitment)).toEqual(commitments);
   expect(blobs.every(verifyBlobInclusion)).toBe(true);
@@ -32,12 +32,16 @@ async function verifyBlobs(commitments: readonly Uint8Array[], sidecars: DataSid
   expect(await kzg.verifyBlobs({ blobs: blobs.map(({ blob }) => blob), commitments, proofs })).toBe(true);
 }
 
-async function verifyColumns(commitments: readonly Uint8Array[], sidecars: DataSidecar[]): Promise<void> {
+async function verifyColumns(commitments: readonly Uint8Array[], sidecars: HeaderSidecar[]): Promise<void> {
   const columns = sidecars as fulu.DataColumnSidecar[];
   expect(columns).toHaveLength(128);
   expect(columns.every((column) => column.kzgCommitments.length === commitments.length)).toBe(true);
   expect(columns.every(verifyColumnInclusion)).toBe(true);
-  expect(await kzg.verifyCells(cellsOfColumns([columns[5]!, columns[100]!]))).toBe(true);
+  expect(
+    await kzg.verifyCells(
+      cellsOfColumns([columns[5]!, columns[100]!].map((sidecar) => ({ sidecar, commitments: [...commitments] }))),
+    ),
+  ).toBe(true);
 }
 
 it("finalizes a chain with blobs, from deneb to fulu and through changes of their limit", async () => {
@@ -74,7 +78,10 @@ it("finalizes a chain with blobs, from deneb to fulu and through changes of thei
       expect(indices).toHaveLength(stored);
       expect(told.get(block.root) ?? []).toEqual(indices);
       if (commitments.length === most && !counts.has(most)) {
-        await (fork === "fulu" ? verifyColumns : verifyBlobs)(commitments, await chain.data.sidecars(block));
+        await (fork === "fulu" ? verifyColumns : verifyBlobs)(
+          commitments,
+          (await chain.data.sidecars(block)) as HeaderSidecar[],
+        );
       }
       counts.add(commitments.length);
     }

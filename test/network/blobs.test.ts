@@ -3,7 +3,7 @@ import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type DataSidecar, isColumn, serializeSidecar } from "../../src/data/sidecar.ts";
+import { type DataSidecar, type HeaderSidecar, isColumn, serializeSidecar } from "../../src/data/sidecar.ts";
 import { metadataCodec } from "../../src/network/reqresp/message-codecs.ts";
 import { encodeChunk } from "../../src/network/reqresp/response-chunk.ts";
 import { type BlockWithSidecars, ByHand } from "../support/chain/by-hand.ts";
@@ -37,14 +37,14 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   }
 
   /** Sidecars that the victim requires for import. */
-  function needed({ signed, sidecars }: BlockWithSidecars): DataSidecar[] {
+  function needed({ signed, sidecars }: BlockWithSidecars): HeaderSidecar[] {
     const required = scenario.victim.chain.data.required(signed);
     return sidecars.filter(({ index }) => required.includes(index));
   }
 
   const publishBlock = (adversary: Adversary, { signed }: BlockWithSidecars) =>
     adversary.publishBlock(scenario.network.config, signed);
-  const publish = (adversary: Adversary, sidecars: readonly DataSidecar[]) =>
+  const publish = (adversary: Adversary, sidecars: readonly HeaderSidecar[]) =>
     adversary.publishSidecars(scenario.network.config, sidecars);
   const pooled = (root: RootHex) => scenario.victim.chain.data.pool.all(root).map(({ index }) => index);
   const untilAwaited = ({ root }: BlockWithSidecars) =>
@@ -58,7 +58,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     return () => withheld.mockRestore();
   }
 
-  const signedBy = (sidecar: DataSidecar, proposerIndex: number): DataSidecar => {
+  const signedBy = (sidecar: HeaderSidecar, proposerIndex: number): HeaderSidecar => {
     const message = { ...sidecar.signedBlockHeader.message, proposerIndex };
     const { signer } = byHand;
     const signingRoot = signer.signingRoot(ssz.phase0.BeaconBlockHeader, message, DOMAIN_BEACON_PROPOSER, message.slot);
@@ -76,7 +76,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
 
     const giveAgain = withholdData();
     const late = await propose();
-    const [first, ...others] = needed(late) as [DataSidecar, DataSidecar];
+    const [first, ...others] = needed(late) as [HeaderSidecar, HeaderSidecar];
     await publishBlock(adversary, late);
     await publish(adversary, [first]);
     await untilAwaited(late);
@@ -99,11 +99,11 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   it("invalid sidecars penalize their sender, and are fetched from other peers", async () => {
     const block = await propose();
     const rival = await rivalOf(block);
-    const [sidecar, other] = needed(block) as [DataSidecar, DataSidecar];
+    const [sidecar, other] = needed(block) as [HeaderSidecar, HeaderSidecar];
     const { proposerIndex } = block.signed.message;
-    const forgeries: [reason: string, forged: DataSidecar][] = [
+    const forgeries: [reason: string, forged: HeaderSidecar][] = [
       ["bad-kzg-proof", withOtherData(sidecar, other)],
-      ["bad-inclusion-proof", { ...needed(rival)[0]!, signedBlockHeader: sidecar.signedBlockHeader } as DataSidecar],
+      ["bad-inclusion-proof", { ...needed(rival)[0]!, signedBlockHeader: sidecar.signedBlockHeader } as HeaderSidecar],
       ["wrong-proposer", signedBy(sidecar, (proposerIndex + 1) % 16)],
       ["bad-signature", withoutSignature(sidecar)],
     ];
@@ -135,7 +135,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
       const block = await propose();
       const rival = await rivalOf(block);
       const asked = needed(block);
-      const [sidecar, other] = asked as [DataSidecar, DataSidecar];
+      const [sidecar, other] = asked as [HeaderSidecar, HeaderSidecar];
       const lies = [
         asked.with(0, withOtherData(sidecar, other)),
         asked.with(0, withoutSignature(sidecar)),
@@ -161,7 +161,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   }
 
   /** A peer that claims all columns and always serves the same sidecars. */
-  async function openLiar(sidecars: readonly DataSidecar[]): Promise<Adversary> {
+  async function openLiar(sidecars: readonly HeaderSidecar[]): Promise<Adversary> {
     const liar = await scenario.stranger();
     const chunks = sidecars.map((each) => encodeChunk(serializeSidecar(each), statusOf(scenario.honest).forkDigest));
     for (const protocol of ["blob_sidecars_by_root", "data_column_sidecars_by_root"] as const) {
@@ -188,14 +188,14 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
 });
 
 /** The sidecar with the blob or cells of another. */
-function withOtherData(sidecar: DataSidecar, other: DataSidecar): DataSidecar {
+function withOtherData(sidecar: HeaderSidecar, other: HeaderSidecar): HeaderSidecar {
   if (isColumn(sidecar) && isColumn(other)) return { ...sidecar, column: other.column };
   if (!isColumn(sidecar) && !isColumn(other)) return { ...sidecar, blob: other.blob };
   throw new Error("A block has either blob sidecars or columns.");
 }
 
 /** The sidecar with an unsigned header. */
-function withoutSignature(sidecar: DataSidecar): DataSidecar {
+function withoutSignature(sidecar: HeaderSidecar): HeaderSidecar {
   const { message } = sidecar.signedBlockHeader;
   return { ...sidecar, signedBlockHeader: { message, signature: new Uint8Array(96).fill(0xc0, 0, 1) } };
 }

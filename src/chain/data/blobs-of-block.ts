@@ -1,9 +1,9 @@
 import { CELLS_PER_EXT_BLOB, NUMBER_OF_COLUMNS } from "@lodestar/params";
-import type { fulu, RootHex, Slot } from "@lodestar/types";
+import type { RootHex, Slot } from "@lodestar/types";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { CellsAndProofs, Kzg } from "../../data/kzg/kzg.ts";
-import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
+import { type ColumnSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { BlockWithCommitments } from "./block-with-commitments.ts";
 
@@ -84,15 +84,12 @@ async function columnsOf(
   block: { root: RootHex; slot: Slot },
   { sidecars }: SidecarSource,
   indices?: readonly number[],
-): Promise<fulu.DataColumnSidecar[]> {
+): Promise<ColumnSidecar[]> {
   return (await sidecars(block, indices)).filter(isColumn);
 }
 
 /** Recovers all cells and proofs of a block's blobs from at least half of its columns. */
-export function recoverBlobs(
-  kzg: Pick<Kzg, "recover">,
-  columns: readonly fulu.DataColumnSidecar[],
-): Promise<CellsAndProofs[]> {
+export function recoverBlobs(kzg: Pick<Kzg, "recover">, columns: readonly ColumnSidecar[]): Promise<CellsAndProofs[]> {
   const usedColumns = columns.slice(0, RECOVERY_COLUMNS);
   const indices = usedColumns.map(({ index }) => index);
   const blobs = usedColumns[0]?.column ?? [];

@@ -1,5 +1,5 @@
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
-import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
+import { type DataSidecar, hasHeader, isColumn } from "../../data/sidecar.ts";
 
 interface DataPoolLimits {
   blocks: number;
@@ -13,7 +13,8 @@ const LIMITS: DataPoolLimits = { blocks: 256, bytes: 512 * 2 ** 20, blocksPerPro
 
 interface PooledBlock {
   slot: Slot;
-  proposer: ValidatorIndex;
+  /** Unknown since gloas: sidecars name only their block. */
+  proposer: ValidatorIndex | undefined;
   bytes: number;
   sidecars: Map<number, DataSidecar>;
 }
@@ -115,7 +116,7 @@ export class DataPool {
     if (!first) return;
     const block = this.#blocks.get(root) ?? {
       slot,
-      proposer: first.signedBlockHeader.message.proposerIndex,
+      proposer: hasHeader(first) ? first.signedBlockHeader.message.proposerIndex : undefined,
       bytes: 0,
       sidecars: new Map<number, DataSidecar>(),
     };
@@ -135,7 +136,8 @@ export class DataPool {
   }
 
   #makeRoomFor(added: RootHex, { slot, proposer }: PooledBlock): void {
-    const ofProposal = [...this.#blocks].filter(([, block]) => block.slot === slot && block.proposer === proposer);
+    const isOfProposal = (block: PooledBlock) => block.slot === slot && block.proposer === proposer;
+    const ofProposal = proposer === undefined ? [] : [...this.#blocks].filter(([, block]) => isOfProposal(block));
     if (ofProposal.length > this.#limits.blocksPerProposal) {
       const oldest = ofProposal.find(([root]) => this.#isEvictable(root, added));
       if (oldest) this.delete(oldest[0]);

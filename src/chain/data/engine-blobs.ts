@@ -5,7 +5,7 @@ import { LruMap } from "../../collections/lru-map.ts";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { type ColumnFrame, columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
-import type { DataSidecar } from "../../data/sidecar.ts";
+import { type DataSidecar, hasHeader } from "../../data/sidecar.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import {
   EngineUnavailableError,
@@ -67,7 +67,10 @@ export class EngineBlobs {
         if (!isOwn(root)) this.#onBlock({ signed, root });
       }),
       events.on("columnSidecar", ({ slot, root, sidecar }) => {
-        this.#requestOnce(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
+        // Since gloas, only the block has the commitments.
+        if (hasHeader(sidecar)) {
+          this.#requestOnce(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
+        }
       }),
       // Not all blocks arrive over gossip.
       data.onAwaited((block) => this.#onBlock(block)),

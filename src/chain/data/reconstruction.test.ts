@@ -4,7 +4,7 @@ import { type BlockWithBlobs, produceWithBlobs } from "../../../test/support/cha
 import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { flushPromises } from "../../../test/support/time/fake-timers.ts";
-import type { DataSidecar } from "../../data/sidecar.ts";
+import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { TimeWaiters } from "../clock/time-waiters.ts";
 import { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
@@ -63,7 +63,7 @@ describe("Reconstruction", () => {
   }
   let block: BlockWithBlobs;
   const positionOf = (sidecars: readonly DataSidecar[]): { slot: number; root: RootHex } => ({
-    slot: sidecars[0]!.signedBlockHeader.message.slot,
+    slot: slotOfSidecar(sidecars[0]!),
     root: block.root,
   });
 

@@ -1,5 +1,12 @@
 import type { RootHex } from "@lodestar/types";
-import { blockRootOfSidecar, type DataSidecar, isColumn, slotOfSidecar } from "../../data/sidecar.ts";
+import {
+  blockRootOfSidecar,
+  type DataSidecar,
+  type HeaderSidecar,
+  hasHeader,
+  isColumn,
+  slotOfSidecar,
+} from "../../data/sidecar.ts";
 import type { ChainEvents } from "../events.ts";
 import { validateBlobSidecar } from "../validation/blob-sidecar.ts";
 import { validateColumnSidecar } from "../validation/column-sidecar.ts";
@@ -28,7 +35,7 @@ export class SidecarProcessor {
    *
    * @throws GossipValidationError
    */
-  async process(sidecar: DataSidecar, subnet: number): Promise<void> {
+  async process(sidecar: HeaderSidecar, subnet: number): Promise<void> {
     const { context, data } = this.#parts;
     const root = isColumn(sidecar)
       ? await validateColumnSidecar(context, sidecar, subnet)
@@ -68,9 +75,10 @@ export class SidecarProcessor {
   /** Marks sidecars as seen, so that gossip ignores duplicates and conflicts. */
   #markSeen(root: RootHex, sidecars: readonly DataSidecar[]): void {
     const { seen } = this.#parts.context;
-    for (const { index, signedBlockHeader } of sidecars) {
-      const { slot, proposerIndex } = signedBlockHeader.message;
-      seen.sidecars.add(slot, proposerIndex, index, root);
+    for (const sidecar of sidecars) {
+      if (!hasHeader(sidecar)) continue;
+      const { slot, proposerIndex } = sidecar.signedBlockHeader.message;
+      seen.sidecars.add(slot, proposerIndex, sidecar.index, root);
     }
   }
 

@@ -2,7 +2,7 @@ import type { deneb, fulu } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BlockWithBlobs, produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
 import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
-import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
+import { type HeaderSidecar, isColumn } from "../../data/sidecar.ts";
 import { verifySidecars, WrongSidecarError } from "./verify-sidecars.ts";
 
 async function errorOf(promise: Promise<void>): Promise<WrongSidecarError> {
@@ -25,10 +25,10 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
   });
   afterAll(() => chain.close());
 
-  const verify = (...entries: { block: BlockWithBlobs; sidecars: readonly DataSidecar[] }[]) =>
+  const verify = (...entries: { block: BlockWithBlobs; sidecars: readonly HeaderSidecar[] }[]) =>
     verifySidecars(chain.config, chain.kzg, entries);
   /** The block's sidecars, with a change to the second one. */
-  const withWrong = (change: (copy: DataSidecar) => void) => {
+  const withWrong = (change: (copy: HeaderSidecar) => void) => {
     const [first, second] = block.sidecars.slice(0, 2).map((sidecar) => structuredClone(sidecar));
     change(second!);
     return [first!, second!];
@@ -42,7 +42,7 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
     expect(chain.kzg.batches).toBe(1);
   });
 
-  it.each<[fault: string, change: (sidecar: DataSidecar) => void]>([
+  it.each<[fault: string, change: (sidecar: HeaderSidecar) => void]>([
     [
       "its header has root 0x",
       ({ signedBlockHeader }) => {

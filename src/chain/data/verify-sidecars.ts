@@ -1,12 +1,25 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
-import { type deneb, type fulu, ssz } from "@lodestar/types";
+import { type deneb, type fulu, type gloas, ssz } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
 import { blobsOfSidecars, verifyBlobInclusion } from "../../data/blob-sidecars.ts";
-import { cellsOfColumns, faultOfColumn, verifyColumnInclusion } from "../../data/column-sidecars.ts";
+import {
+  type CommittedColumn,
+  cellsOfColumns,
+  faultOfColumn,
+  faultOfGloasColumn,
+  verifyColumnInclusion,
+} from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg/kzg.ts";
-import { blockRootOfSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
+import {
+  blockRootOfSidecar,
+  type DataSidecar,
+  type HeaderSidecar,
+  hasHeader,
+  isColumn,
+  slotOfSidecar,
+} from "../../data/sidecar.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { BlockWithCommitments } from "./block-with-commitments.ts";
 
@@ -57,10 +70,11 @@ async function verifyProofs(
   entries: readonly SidecarsOfBlock[],
 ): Promise<boolean> {
   const blobs: deneb.BlobSidecar[] = [];
-  const columns: fulu.DataColumnSidecar[] = [];
-  for (const { sidecars } of entries) {
+  const columns: CommittedColumn[] = [];
+  for (const { block, sidecars } of entries) {
+    const commitments = commitmentsOf(block.signed);
     for (const sidecar of sidecars) {
-      if (isColumn(sidecar)) columns.push(sidecar);
+      if (isColumn(sidecar)) columns.push({ sidecar, commitments });
       else blobs.push(sidecar);
     }
   }
@@ -82,22 +96,28 @@ function refuseFaults(config: BeaconConfig, { block, sidecars }: SidecarsOfBlock
 }
 
 function faultOf(config: BeaconConfig, block: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
+  const fault = faultOfKind(config, block, sidecar);
+  if (fault !== undefined) return fault;
+  if (!hasHeader(sidecar)) return faultOfGloasColumnIn(block, sidecar);
   return (
-    faultOfKind(config, block, sidecar) ??
     faultOfHeader(block, sidecar) ??
     (isColumn(sidecar) ? faultOfColumnIn(config, block, sidecar) : faultOfBlobIn(block, sidecar))
   );
 }
 
 function faultOfKind(config: BeaconConfig, { signed }: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
-  const hasColumns = config.getForkSeq(signed.message.slot) >= ForkSeq.fulu;
-  if (hasColumns === isColumn(sidecar)) return undefined;
-  const kind = hasColumns ? "column sidecars from fulu on" : "blob sidecars before fulu";
-  return `blocks have ${kind}.`;
+  const fork = config.getForkSeq(signed.message.slot);
+  const hasColumns = fork >= ForkSeq.fulu;
+  if (hasColumns !== isColumn(sidecar)) {
+    return `blocks have ${hasColumns ? "column sidecars from fulu on" : "blob sidecars before fulu"}.`;
+  }
+  const needsHeader = fork < ForkSeq.gloas;
+  if (needsHeader === hasHeader(sidecar)) return undefined;
+  return `sidecars have ${needsHeader ? "the header of their block before gloas" : "no header from gloas on"}.`;
 }
 
 /** Returns why a sidecar's header does not match the block. A header's only valid signature is that of its block. */
-function faultOfHeader({ signed, root }: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
+function faultOfHeader({ signed, root }: BlockWithCommitments, sidecar: HeaderSidecar): string | undefined {
   const itsRoot = blockRootOfSidecar(sidecar);
   if (itsRoot !== root) return `its header has root ${itsRoot}, expected ${root}.`;
   if (byteArrayEquals(sidecar.signedBlockHeader.signature, signed.signature)) return undefined;
@@ -121,6 +141,16 @@ function faultOfColumnIn(
   if (fault !== undefined) return fault;
   if (!ssz.deneb.BlobKzgCommitments.equals(sidecar.kzgCommitments, commitmentsOf(signed))) return OTHER_COMMITMENT;
   return verifyColumnInclusion(sidecar) ? undefined : WRONG_INCLUSION;
+}
+
+function faultOfGloasColumnIn(
+  { signed, root }: BlockWithCommitments,
+  sidecar: gloas.DataColumnSidecar,
+): string | undefined {
+  const [itsRoot, itsSlot] = [blockRootOfSidecar(sidecar), slotOfSidecar(sidecar)];
+  if (itsRoot !== root) return `it names block ${itsRoot}, expected ${root}.`;
+  if (itsSlot !== signed.message.slot) return `it names slot ${itsSlot}, expected ${signed.message.slot}.`;
+  return faultOfGloasColumn(sidecar, commitmentsOf(signed));
 }
 
 const OTHER_COMMITMENT = "its commitments differ from the block's.";

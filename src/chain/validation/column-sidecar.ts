@@ -30,5 +30,5 @@ const RULES: SidecarRules<fulu.DataColumnSidecar> = {
     if (fault !== undefined) throw reject("malformed-column", `${SUBJECT} of slot ${slot} is malformed. ${fault}`);
   },
   verifyInclusion: verifyColumnInclusion,
-  verifyProof: (kzg, sidecar) => kzg.verifyCells(cellsOfColumns([sidecar])),
+  verifyProof: (kzg, sidecar) => kzg.verifyCells(cellsOfColumns([{ sidecar, commitments: sidecar.kzgCommitments }])),
 };

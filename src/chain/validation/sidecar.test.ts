@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
 import { PROPOSAL_FAULTS, refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { variants } from "../../../test/support/suite/tier.ts";
-import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
+import { type HeaderSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { validateBlobSidecar } from "./blob-sidecar.ts";
 import { validateColumnSidecar } from "./column-sidecar.ts";
 import type { ValidationContext } from "./context.ts";
@@ -13,7 +13,7 @@ import { VerifiedHeaders } from "./verified-headers.ts";
 
 function validateOn(
   context: ValidationContext,
-  sidecar: DataSidecar,
+  sidecar: HeaderSidecar,
   subnet = subnetOfSidecar(context.config, sidecar),
 ) {
   return isColumn(sidecar)
@@ -22,7 +22,7 @@ function validateOn(
 }
 
 /** Returns a changed copy. */
-function changed(sidecar: DataSidecar, change: (copy: DataSidecar) => void): DataSidecar {
+function changed(sidecar: HeaderSidecar, change: (copy: HeaderSidecar) => void): HeaderSidecar {
   const copy = structuredClone(sidecar);
   change(copy);
   return copy;
@@ -40,7 +40,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     chain.clock.set(2);
   });
 
-  const validate = (sidecar: DataSidecar, subnet?: number) => validateOn(chain.context, sidecar, subnet);
+  const validate = (sidecar: HeaderSidecar, subnet?: number) => validateOn(chain.context, sidecar, subnet);
   const firstSidecar = async (options?: Parameters<typeof produceWithBlobs>[2], slot = 2) => {
     const { sidecars } = await produceWithBlobs(chain, slot, options);
     return sidecars[0]!;
@@ -106,7 +106,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
     });
   });
 
-  it.each<[reason: string, change: (sidecar: DataSidecar) => void]>([
+  it.each<[reason: string, change: (sidecar: HeaderSidecar) => void]>([
     [
       "unknown-validator",
       ({ signedBlockHeader }) => {

@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { blockRootOfSidecar, type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
+import { blockRootOfSidecar, type HeaderSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
 import {
@@ -14,7 +14,7 @@ import {
 import { refuseFutureSlot } from "./time-window.ts";
 
 /** Rules that differ between blob and column sidecars. */
-export interface SidecarRules<Sidecar extends DataSidecar> {
+export interface SidecarRules<Sidecar extends HeaderSidecar> {
   /** Subject of error messages. */
   what: string;
   /** Throws a `GossipValidationError` for an invalid index or list length. */
@@ -27,7 +27,7 @@ export interface SidecarRules<Sidecar extends DataSidecar> {
  * Validates a sidecar against the rules shared by blobs and columns. Rules that do not need the parent are checked
  * first, and cheap rules before expensive ones. Returns the block root.
  */
-export async function validateSidecar<Sidecar extends DataSidecar>(
+export async function validateSidecar<Sidecar extends HeaderSidecar>(
   context: ValidationContext,
   sidecar: Sidecar,
   subnet: number,
@@ -70,7 +70,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
 
 function refuseSecondSidecar(
   { seen }: ValidationContext,
-  { index, signedBlockHeader }: DataSidecar,
+  { index, signedBlockHeader }: HeaderSidecar,
   root: RootHex,
   what: string,
 ): void {

@@ -11,7 +11,7 @@ import type {
 } from "@lodestar/types";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
+import { type DataSidecar, hasHeader, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Broadcast } from "../broadcast.ts";
 import { deserializeExactly, UnsafeIntegerError } from "../deserialize-exactly.ts";
@@ -184,6 +184,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     for (const sidecar of sidecars) {
       await slice.yieldIfDue();
       const options = { subnet: subnetOfSidecar(this.#chain.config, sidecar), batchPublish: true };
+      if (!hasHeader(sidecar)) continue;
       if (isColumn(sidecar)) await this.#send("data_column_sidecar", sidecar, options);
       else await this.#send("blob_sidecar", sidecar, options);
     }

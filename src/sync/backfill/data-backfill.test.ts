@@ -7,7 +7,7 @@ import { openAnchoredAt } from "../../../test/support/sync/backfill/anchored-cha
 import { FakePeers, type ServedBlock } from "../../../test/support/sync/fake-peers.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
-import type { DataSidecar } from "../../data/sidecar.ts";
+import type { HeaderSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { BackfillPeers } from "./backfill-peers.ts";
 import { BlockBackfill } from "./block-backfill.ts";
@@ -26,7 +26,7 @@ async function openHistory(fork: "electra" | "fulu") {
   const { chain, clock } = devChain;
   const making = new BlobBlocks(devChain);
   const first = (await chain.blocks.canonicalAtSlot(1))!;
-  const history: (ServedBlock & { sidecars: readonly DataSidecar[] })[] = [{ ...first, sidecars: [] }];
+  const history: (ServedBlock & { sidecars: readonly HeaderSidecar[] })[] = [{ ...first, sidecars: [] }];
   for (let slot = 2; slot <= ANCHOR_SLOT; slot++) {
     await clock.advanceTo(slot);
     const block = await making.make({ slot, parentRoot: chain.head.root });
@@ -82,8 +82,10 @@ describe.each(["electra", "fulu"] as const)("the data of backfilled %s blocks", 
     const withoutBlock = await openAnchored(false);
     expect(withoutBlock.chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
     const peers = new FakePeers();
-    const otherCommitments = async (sidecars: DataSidecar[]) =>
-      sidecars.map((sidecar) => ({ ...sidecar, kzgCommitment: new Uint8Array(48), kzgCommitments: [] }) as DataSidecar);
+    const otherCommitments = async (sidecars: HeaderSidecar[]) =>
+      sidecars.map(
+        (sidecar) => ({ ...sidecar, kzgCommitment: new Uint8Array(48), kzgCommitments: [] }) as HeaderSidecar,
+      );
     peers.add("wrong", history, { data: otherCommitments });
     peers.add("empty", history, { data: async () => [] });
     peers.add("even", history, { columns: ALL_COLUMNS.filter((index) => index % 2 === 0) });

@@ -3,7 +3,7 @@ import type { electra, RootHex, Slot } from "@lodestar/types";
 import { onTestFinished, vi } from "vitest";
 import { blobSidecarsOf } from "../../../src/data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../../src/data/column-sidecars.ts";
-import type { DataSidecar } from "../../../src/data/sidecar.ts";
+import type { HeaderSidecar } from "../../../src/data/sidecar.ts";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { ByHand, type HandMadeBlock } from "./by-hand.ts";
@@ -15,7 +15,7 @@ const POINT_BYTES = 48;
 /** Valid block with commitments and all its sidecars, without real blobs. */
 export interface BlockWithCommitments extends HandMadeBlock {
   slot: Slot;
-  sidecars: DataSidecar[];
+  sidecars: HeaderSidecar[];
 }
 
 interface Making {
@@ -50,10 +50,10 @@ export class BlobBlocks {
     const cells = Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => new Uint8Array(CELL_BYTES).fill(index));
     const cellProofs = cells.map((_, index) => point(index));
     const sidecars = chain.data.hasColumns(slot)
-      ? columnSidecarsOf(
+      ? (columnSidecarsOf(
           columnFrameOf(config, made.signed),
           proofs.map(() => ({ cells, proofs: cellProofs })),
-        )
+        ) as HeaderSidecar[])
       : blobSidecarsOf(config, made.signed, { blobs: blobBytes, proofs });
     return { ...made, slot, sidecars };
   }

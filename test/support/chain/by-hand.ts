@@ -15,7 +15,7 @@ import {
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { ProducedFullBlock } from "../../../src/chain/production/block-producer.ts";
-import type { DataSidecar } from "../../../src/data/sidecar.ts";
+import type { HeaderSidecar } from "../../../src/data/sidecar.ts";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../../src/dev/validators/signer.ts";
 import { applyUnchecked } from "./made-block.ts";
@@ -26,8 +26,8 @@ export interface HandMadeBlock {
 }
 
 export interface BlockWithSidecars extends HandMadeBlock {
-  /** All of them, in order. */
-  sidecars: DataSidecar[];
+  /** All of them, in order, of a block before gloas. */
+  sidecars: HeaderSidecar[];
 }
 
 /** The parts of a dev chain needed to act on it. */
@@ -67,7 +67,8 @@ export class ByHand {
     const { block, blobsBundle } = await this.#produce(slot, parentRoot, mark);
     if (!blobsBundle) throw new Error(`The engine made no blobs for slot ${slot}.`);
     const made = this.sign(block);
-    return { ...made, sidecars: await this.#devChain.chain.data.sidecarsOf(made.signed, blobsBundle) };
+    const sidecars = await this.#devChain.chain.data.sidecarsOf(made.signed, blobsBundle);
+    return { ...made, sidecars: sidecars as HeaderSidecar[] };
   }
 
   /** Like the above, and imports it. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type deneb, type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { ALL_COLUMNS } from "../../../src/data/column-sidecars.ts";
-import { type DataSidecar, isColumn } from "../../../src/data/sidecar.ts";
+import { type HeaderSidecar, isColumn } from "../../../src/data/sidecar.ts";
 import type { Severity } from "../../../src/network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers, SyncRequests } from "../../../src/network/peers/sync-peers.ts";
 import type { BlockAncestry, BlockRange, SidecarIdentifiers } from "../../../src/network/reqresp/interface.ts";
@@ -35,16 +35,16 @@ interface Behaviour {
   givesAncestors?: boolean;
   /** Handles sidecar requests. Sidecars passed to `give` arrive before the response is complete. */
   data?(
-    honest: DataSidecar[],
+    honest: HeaderSidecar[],
     signal: AbortSignal | undefined,
-    give: (earlier: DataSidecar) => void,
-  ): Promise<DataSidecar[]>;
+    give: (earlier: HeaderSidecar) => void,
+  ): Promise<HeaderSidecar[]>;
 }
 
 export interface ServedBlock {
   root: RootHex;
   signed: SignedBeaconBlock;
-  sidecars?: readonly DataSidecar[];
+  sidecars?: readonly HeaderSidecar[];
 }
 
 interface FakePeer extends SyncPeer, Behaviour {
@@ -170,7 +170,7 @@ export class FakePeers implements SyncPeers, SyncRequests {
     signal?: AbortSignal,
     onSidecar?: (sidecar: deneb.BlobSidecar) => void,
   ): Promise<deneb.BlobSidecar[]> {
-    const give = (sidecar: DataSidecar) => !isColumn(sidecar) && onSidecar?.(sidecar);
+    const give = (sidecar: HeaderSidecar) => !isColumn(sidecar) && onSidecar?.(sidecar);
     const given = await this.#dataByRange(peerId, range, ALL_COLUMNS, signal, give);
     return given.filter((sidecar): sidecar is deneb.BlobSidecar => !isColumn(sidecar));
   }
@@ -192,7 +192,7 @@ export class FakePeers implements SyncPeers, SyncRequests {
     signal?: AbortSignal,
     onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
   ): Promise<fulu.DataColumnSidecar[]> {
-    const give = (sidecar: DataSidecar) => isColumn(sidecar) && onSidecar?.(sidecar);
+    const give = (sidecar: HeaderSidecar) => isColumn(sidecar) && onSidecar?.(sidecar);
     return (await this.#dataByRange(peerId, range, columns, signal, give)).filter(isColumn);
   }
 
@@ -209,7 +209,7 @@ export class FakePeers implements SyncPeers, SyncRequests {
     range: BlockRange,
     indices: readonly number[],
     signal: AbortSignal | undefined,
-    onSidecar: (sidecar: DataSidecar) => void,
+    onSidecar: (sidecar: HeaderSidecar) => void,
   ) {
     this.data.push({ peerId, range, indices });
     const end = range.startSlot + range.count;
@@ -233,16 +233,16 @@ export class FakePeers implements SyncPeers, SyncRequests {
     peerId: string,
     signal: AbortSignal | undefined,
     isWanted: (block: ServedBlock, index: number) => boolean,
-    onSidecar: (sidecar: DataSidecar) => void = () => {},
-  ): Promise<DataSidecar[]> {
+    onSidecar: (sidecar: HeaderSidecar) => void = () => {},
+  ): Promise<HeaderSidecar[]> {
     return this.#counted(peerId, async ({ chain, columns, data }) => {
       const honest = chain.flatMap((block) =>
         (block.sidecars ?? []).filter(
           (sidecar) => isWanted(block, sidecar.index) && (!isColumn(sidecar) || columns.includes(sidecar.index)),
         ),
       );
-      const given: DataSidecar[] = [];
-      const give = (sidecar: DataSidecar) => {
+      const given: HeaderSidecar[] = [];
+      const give = (sidecar: HeaderSidecar) => {
         given.push(sidecar);
         onSidecar(sidecar);
       };

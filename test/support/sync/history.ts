@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import { onTestFinished, vi } from "vitest";
 import type { Timers } from "../../../src/async/timers.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
-import { type DataSidecar, isColumn } from "../../../src/data/sidecar.ts";
+import { type HeaderSidecar, isColumn } from "../../../src/data/sidecar.ts";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import type { DevFork } from "../../../src/dev/forks.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
@@ -79,7 +79,7 @@ export function believeProofs({ data: { kzg } }: BeaconChain): void {
   vi.spyOn(kzg, "verifyCells").mockImplementation(areRight);
 }
 
-export function withWrongProof(sidecar: DataSidecar): DataSidecar {
+export function withWrongProof(sidecar: HeaderSidecar): HeaderSidecar {
   const wrong = new Uint8Array(48).fill(WRONG);
   return isColumn(sidecar)
     ? { ...sidecar, kzgProofs: sidecar.kzgProofs.map(() => wrong) }

@@ -4,7 +4,7 @@ import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/ty
 import { blobSidecarsOf } from "../../../../src/data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../../../src/data/column-sidecars.ts";
 import type { Kzg } from "../../../../src/data/kzg/kzg.ts";
-import type { DataSidecar } from "../../../../src/data/sidecar.ts";
+import type { HeaderSidecar } from "../../../../src/data/sidecar.ts";
 import type { PayloadBlobs, PooledBlob } from "../../../../src/execution/engine.ts";
 import { BLOB_BYTES } from "../../data/kzg/fake-kzg.ts";
 import type { TestChain } from "../validation/validation-chain.ts";
@@ -28,7 +28,7 @@ export interface BlockWithBlobs {
   /** As in an execution client's pool. */
   pooled: PooledBlob[];
   /** All of them, in order. */
-  sidecars: DataSidecar[];
+  sidecars: HeaderSidecar[];
 }
 
 interface BlobsOptions {
@@ -63,7 +63,8 @@ export async function produceWithBlobs(
   }));
   if (!hasCells) return { ...block, blobs, pooled, sidecars: blobSidecarsOf(config, block.signed, { blobs, proofs }) };
   const extended = pooled.map(({ proofs }, index) => ({ cells: cells[index]!, proofs }));
-  return { ...block, blobs, pooled, sidecars: columnSidecarsOf(columnFrameOf(config, block.signed), extended) };
+  const sidecars = columnSidecarsOf(columnFrameOf(config, block.signed), extended) as HeaderSidecar[];
+  return { ...block, blobs, pooled, sidecars };
 }
 
 async function computedBundle(

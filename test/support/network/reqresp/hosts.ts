@@ -9,7 +9,7 @@ import { toRootHex } from "@lodestar/utils";
 import { signedHeaderOf } from "../../../../src/data/commitments.ts";
 import {
   blockRootOfSidecar,
-  type DataSidecar,
+  type HeaderSidecar,
   isColumn,
   serializeSidecar,
   slotOfSidecar,
@@ -84,7 +84,7 @@ export function chunkOf(block: SignedBeaconBlock): BlockChunk {
   return { bytes: config.getForkTypes(slot).SignedBeaconBlock.serialize(block), forkDigest: digestAt(slot) };
 }
 
-export function sidecarChunkOf(sidecar: DataSidecar): ResponseChunk {
+export function sidecarChunkOf(sidecar: HeaderSidecar): ResponseChunk {
   return { bytes: serializeSidecar(sidecar), forkDigest: digestAt(slotOfSidecar(sidecar)) };
 }
 
@@ -93,7 +93,7 @@ function digestAt(slot: Slot): Uint8Array {
 }
 
 /** Returns an empty sidecar with the header of the block. The protocol checks nothing else. */
-export function sidecarOf(block: SignedBeaconBlock, index: number): DataSidecar {
+export function sidecarOf(block: SignedBeaconBlock, index: number): HeaderSidecar {
   const signedBlockHeader = signedHeaderOf(config, block);
   return block.message.slot < FIRST_FULU_SLOT
     ? { ...ssz.deneb.BlobSidecar.defaultValue(), index, signedBlockHeader }
@@ -105,7 +105,7 @@ class FakeHandlers implements RequestHandlers {
   readonly received: unknown[] = [];
   readonly blocks: SignedBeaconBlock[];
   /** In the order of slots and indices. */
-  readonly sidecars: DataSidecar[] = [];
+  readonly sidecars: HeaderSidecar[] = [];
   readonly #status = { ...ssz.fulu.Status.defaultValue(), headSlot: 1234, earliestAvailableSlot: 5 };
 
   constructor(blocks: SignedBeaconBlock[]) {
@@ -169,7 +169,7 @@ class FakeHandlers implements RequestHandlers {
     yield* this.#sidecarsByRoot(wanted);
   }
 
-  *#sidecarsByRange({ startSlot, count }: BlockRange, isWanted: (sidecar: DataSidecar) => boolean) {
+  *#sidecarsByRange({ startSlot, count }: BlockRange, isWanted: (sidecar: HeaderSidecar) => boolean) {
     for (const sidecar of this.sidecars.filter(isWanted)) {
       const slot = slotOfSidecar(sidecar);
       if (slot >= startSlot && slot < startSlot + count) yield sidecarChunkOf(sidecar);
