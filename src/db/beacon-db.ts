@@ -19,6 +19,7 @@ import { Eth1Repository } from "./repositories/eth1-repository.ts";
 import { LightClientRepository } from "./repositories/light-client-repository.ts";
 import { MetaRepository, MetaWrites } from "./repositories/meta-repository.ts";
 import { OperationRepository } from "./repositories/operation-repository.ts";
+import { PayloadRepository, PayloadWrites } from "./repositories/payload-repository.ts";
 import { SnapshotRepository, SnapshotWrites } from "./repositories/snapshot-repository.ts";
 import { StateIndexRepository, StateIndexWrites } from "./repositories/state-repositories.ts";
 
@@ -28,6 +29,7 @@ export class BeaconDbBatch {
   readonly hotBlocks: HotBlockWrites;
   readonly finalizedBlocks: FinalizedBlockWrites;
   readonly orphanedBlocks: OrphanedBlockWrites;
+  readonly payloads: PayloadWrites;
   readonly stateIndex: StateIndexWrites;
   readonly snapshots: SnapshotWrites;
   readonly data: DataWrites;
@@ -40,6 +42,7 @@ export class BeaconDbBatch {
     this.hotBlocks = new HotBlockWrites(batch);
     this.finalizedBlocks = new FinalizedBlockWrites(batch);
     this.orphanedBlocks = new OrphanedBlockWrites(batch);
+    this.payloads = new PayloadWrites(batch);
     this.stateIndex = new StateIndexWrites(batch);
     this.snapshots = new SnapshotWrites(batch);
     this.data = new DataWrites(batch);
@@ -77,6 +80,7 @@ export class BeaconDb {
   readonly hotBlocks: HotBlockRepository;
   readonly finalizedBlocks: FinalizedBlockRepository;
   readonly orphanedBlocks: OrphanedBlockRepository;
+  readonly payloads: PayloadRepository;
   readonly stateIndex: StateIndexRepository;
   readonly snapshots: SnapshotRepository;
   readonly data: DataRepository;
@@ -93,6 +97,7 @@ export class BeaconDb {
     this.hotBlocks = new HotBlockRepository(store);
     this.finalizedBlocks = new FinalizedBlockRepository(store);
     this.orphanedBlocks = new OrphanedBlockRepository(store);
+    this.payloads = new PayloadRepository(store);
     this.stateIndex = new StateIndexRepository(store);
     this.snapshots = new SnapshotRepository(store);
     this.data = new DataRepository(store);

@@ -19,6 +19,7 @@ export const Bucket = {
   dataSidecars: 13,
   dataBlocks: 14,
   orphanedBlocks: 15,
+  payloads: 16,
 } as const;
 
 /** Key prefix of layer entries, distinct from every bucket. */

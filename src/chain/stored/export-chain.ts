@@ -13,11 +13,11 @@ export interface ExportedCounts {
   finalizedBlocks: number;
   hotBlocks: number;
   emptySlots: number;
-  /** Omitted if only the chain itself was exported. */
+  /** Omitted if there are none. */
   raw?: number;
 }
 
-/** Buckets exported as raw entries: all but blocks, states and their indices. */
+/** Buckets of a full export that are exported as raw entries: all but blocks, payloads, states and their indices. */
 const BUCKETS_BESIDE: readonly number[] = [
   Bucket.meta,
   Bucket.hotBlocks,
@@ -41,8 +41,8 @@ interface ExportOptions {
 const EMPTY_SLOTS_PER_ENTRY = 10_000;
 
 /**
- * Exports a database's chain to a new file: stored states and blocks of the finalized chain, and all later blocks.
- * Excludes the node's own values, such as its key and peers. Only a full export includes pools, votes, sidecars,
+ * Exports a database's chain to a new file: stored states and blocks of the finalized chain, all later blocks, and the
+ * payloads of these blocks. Excludes the node's own values, such as its key and peers. Only a full export includes pools, votes, sidecars,
  * signing history and all custom values. If the export fails, the incomplete file is deleted.
  */
 export async function exportChain(
@@ -100,10 +100,14 @@ export async function exportChain(
       if (rows.length === EMPTY_SLOTS_PER_ENTRY) await writeRows();
     }
     await writeRows();
-    for await (const entry of entriesBeside(db, { isWhole, customs })) {
+    const writeRaw = async (entry: RawEntry) => {
       await file.write(EntryKind.raw, rawEntryBytes(entry));
       counts.raw = (counts.raw ?? 0) + 1;
+    };
+    for await (const entry of db.chainEntries([Bucket.payloads])) {
+      if (slots.has(toRootHex(entry.key))) await writeRaw(entry);
     }
+    for await (const entry of entriesBeside(db, { isWhole, customs })) await writeRaw(entry);
     await writeJson(EntryKind.end, counts);
     await file.close();
     return counts;
@@ -132,7 +136,8 @@ export function readRawEntry(bytes: Uint8Array): RawEntry {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const bucket = view.readUInt8(0);
   const end = RAW_HEADER_BYTES + view.readUInt16BE(1);
-  if (end > bytes.length || !BUCKETS_BESIDE.includes(bucket)) throw new RangeError("Invalid raw database entry.");
+  const isKnown = bucket === Bucket.payloads || BUCKETS_BESIDE.includes(bucket);
+  if (end > bytes.length || !isKnown) throw new RangeError("Invalid raw database entry.");
   return { bucket, key: bytes.subarray(RAW_HEADER_BYTES, end), value: bytes.subarray(end) };
 }
 

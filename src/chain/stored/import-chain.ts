@@ -18,6 +18,9 @@ import { type ExportedCounts, readEmptySlots, readRawEntry } from "./export-chai
  */
 const STATE_SLOT_OFFSET = 40;
 
+/** Written immediately, because their entries do not fit into memory. Blocks do not depend on them. */
+const LARGE_BUCKETS: ReadonlySet<number> = new Set([Bucket.dataSidecars, Bucket.dataBlocks, Bucket.payloads]);
+
 interface ImportParts {
   config: BeaconConfig;
   /** A database without a chain. */
@@ -103,8 +106,7 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
       return;
     case EntryKind.raw: {
       const entry = await decode(() => readRawEntry(bytes), "an entry of the database");
-      // Written immediately, because sidecars do not fit into memory and blocks do not depend on them.
-      if (entry.bucket === Bucket.dataSidecars || entry.bucket === Bucket.dataBlocks) batch.putRaw(entry);
+      if (LARGE_BUCKETS.has(entry.bucket)) batch.putRaw(entry);
       else raw.push(entry);
       counts.raw = (counts.raw ?? 0) + 1;
       return;

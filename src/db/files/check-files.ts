@@ -102,10 +102,11 @@ const BULK_BUCKETS: ReadonlySet<number | undefined> = new Set([
   Bucket.snapshots,
   Bucket.snapshotParts,
   Bucket.dataSidecars,
+  Bucket.payloads,
 ]);
 
 /**
- * True for a table that holds only blocks, states or sidecars. Such values are verified by hash or checksum on every
+ * True for a table that holds only blocks, payloads, states or sidecars. Such values are verified by hash or checksum on every
  * read.
  */
 function isBulk({ smallestKey, largestKey }: LiveTable): boolean {

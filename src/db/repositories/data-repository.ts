@@ -1,6 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { crc32c } from "@node-rs/crc32";
 import { DatabaseCorruptError } from "../errors.ts";
 import {
   Bucket,
@@ -13,11 +12,11 @@ import {
 } from "../keys.ts";
 import type { LevelStore } from "../level/level-store.ts";
 import type { WriteBatch } from "../level/write-batch.ts";
+import { withChecksum, withoutChecksum } from "./checksummed-value.ts";
 
 const ROOT_BYTES = 32;
 const INDEX_BYTES = 2;
 const MAX_INDEX = 2 ** (8 * INDEX_BYTES) - 1;
-const CHECKSUM_BYTES = 4;
 
 /**
  * Block root and index → SSZ-encoded blob sidecar or data column sidecar, depending on the block's fork. Each value
@@ -104,22 +103,6 @@ export class DataWrites {
   deleteSidecar(root: Root, index: number): void {
     this.#batch.delete(Bucket.dataSidecars, sidecarKey(root, index));
   }
-}
-
-function withChecksum(sidecar: Uint8Array): Uint8Array {
-  const value = new Uint8Array(sidecar.length + CHECKSUM_BYTES);
-  value.set(sidecar);
-  new DataView(value.buffer).setUint32(sidecar.length, crc32c(sidecar));
-  return value;
-}
-
-/** Returns undefined if the checksum does not match. */
-function withoutChecksum(value: Uint8Array): Uint8Array | undefined {
-  const length = value.length - CHECKSUM_BYTES;
-  if (length < 0) return undefined;
-  const sidecar = value.subarray(0, length);
-  const checksum = new DataView(value.buffer, value.byteOffset).getUint32(length);
-  return checksum === crc32c(sidecar) ? sidecar : undefined;
 }
 
 function sidecarKey(root: Root, index: number): Uint8Array {
