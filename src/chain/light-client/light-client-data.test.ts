@@ -4,7 +4,15 @@ import { chainConfig } from "@lodestar/config/default";
 import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { isValidLightClientHeader } from "@lodestar/state-transition/light-client";
-import { type altair, type BeaconBlock, type capella, type deneb, type LightClientHeader, ssz } from "@lodestar/types";
+import {
+  type altair,
+  type BeaconBlock,
+  type capella,
+  type deneb,
+  type gloas,
+  type LightClientHeader,
+  ssz,
+} from "@lodestar/types";
 import { verifyMerkleBranch } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import {
@@ -28,10 +36,11 @@ const config = createBeaconConfig(
     DENEB_FORK_EPOCH: 3,
     ELECTRA_FORK_EPOCH: 4,
     FULU_FORK_EPOCH: 5,
+    GLOAS_FORK_EPOCH: 6,
   },
   new Uint8Array(32),
 );
-const SLOTS = { altair: 1, bellatrix: 8, capella: 16, deneb: 24, electra: 32, fulu: 40 };
+const SLOTS = { altair: 1, bellatrix: 8, capella: 16, deneb: 24, electra: 32, fulu: 40, gloas: 48 };
 
 function headerAt(slot: number): LightClientHeader {
   const { message } = config.getForkTypes(slot).SignedBeaconBlock.defaultValue();
@@ -82,8 +91,9 @@ it.each(Object.entries(SLOTS))("%s: creates a valid header", (fork, slot) => {
   const header = headerAt(slot) as deneb.LightClientHeader;
   expect(isValidLightClientHeader(config, header)).toBe(true);
   expect(header.beacon).toMatchObject({ slot, proposerIndex: 3 });
-  const hasExecution = slot >= SLOTS.capella;
+  const hasExecution = slot >= SLOTS.capella && slot < SLOTS.gloas;
   expect("execution" in header).toBe(hasExecution);
+  expect("executionBlockHash" in header).toBe(slot >= SLOTS.gloas);
   if (hasExecution) expect("blobGasUsed" in header.execution, fork).toBe(slot >= SLOTS.deneb);
 });
 
@@ -135,6 +145,29 @@ it("converts the finalized header to the fork of the attested one, and keeps the
   expect([execution.blobGasUsed, execution.excessBlobGas]).toEqual([0n, 0n]);
   expect("blobGasUsed" in final.execution).toBe(false);
   expect(update.finalizedHeader.beacon).toEqual(final.beacon);
+});
+
+it("takes the execution block of a gloas header from the parent of its bid", () => {
+  const { message } = ssz.gloas.SignedBeaconBlock.defaultValue();
+  message.slot = SLOTS.gloas;
+  message.body.signedExecutionPayloadBid.message.parentBlockHash = new Uint8Array(32).fill(5);
+  const header = blockToLightClientHeader(config, message) as gloas.LightClientHeader;
+  expect(header.executionBlockHash).toEqual(new Uint8Array(32).fill(5));
+  expect(isValidLightClientHeader(config, header)).toBe(true);
+  expect(isValidLightClientHeader(config, { ...header, executionBlockHash: new Uint8Array(32) })).toBe(false);
+});
+
+it.each(["capella", "electra"] as const)("converts a finalized header of %s to gloas, with its branch", (fork) => {
+  const final = headerAt(SLOTS[fork]) as deneb.LightClientHeader;
+  const { finalizedHeader } = createFinalityUpdate(config, {
+    syncAggregate: aggregate(5),
+    signatureSlot: SLOTS.gloas + 1,
+    attestedHeader: headerAt(SLOTS.gloas),
+    attestedState: ssz.gloas.BeaconState.defaultViewDU() as never,
+    finalizedHeader: final,
+  });
+  expect((finalizedHeader as gloas.LightClientHeader).executionBlockHash).toEqual(final.execution.blockHash);
+  expect(isValidLightClientHeader(config, finalizedHeader)).toBe(true);
 });
 
 it("an update signed in the next fork has the format of the attested one", () => {

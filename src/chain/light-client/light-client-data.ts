@@ -14,6 +14,7 @@ import type {
   BeaconBlock,
   bellatrix,
   deneb,
+  gloas,
   LightClientBootstrap,
   LightClientFinalityUpdate,
   LightClientHeader,
@@ -99,7 +100,7 @@ function stateProof(state: CachedBeaconStateAllForks, path: string[]): Uint8Arra
 
 type BodyType = ContainerType<Record<string, never>>;
 
-/** capella/light-client/full-node.md, block_to_light_client_header, in the format of the block's fork. */
+/** gloas/light-client/full-node.md, block_to_light_client_header, in the format of the block's fork. */
 export function blockToLightClientHeader(config: BeaconConfig, block: BeaconBlock): LightClientHeader {
   const { slot, proposerIndex, parentRoot, stateRoot, body } = block;
   const bodyType = config.getForkTypes(slot).BeaconBlockBody as unknown as BodyType;
@@ -107,6 +108,15 @@ export function blockToLightClientHeader(config: BeaconConfig, block: BeaconBloc
   const beacon = { slot, proposerIndex, parentRoot, stateRoot, bodyRoot: view.hashTreeRoot() };
   const forkSeq = config.getForkSeq(slot);
   if (forkSeq < ForkSeq.capella) return { beacon };
+  // A gloas block contains only the bid for its own payload, but its parent hash is certain to be an executed payload.
+  if (forkSeq >= ForkSeq.gloas) {
+    const { gindex } = bodyType.getPathInfo(["signedExecutionPayloadBid", "message", "parentBlockHash"]);
+    return {
+      beacon,
+      executionBlockHash: (body as gloas.BeaconBlockBody).signedExecutionPayloadBid.message.parentBlockHash,
+      executionBranch: new Tree(view.node).getSingleProof(gindex),
+    };
+  }
   const { executionPayload } = body as bellatrix.BeaconBlockBody;
   const { gindex } = bodyType.getPathInfo(["executionPayload"]);
   return {

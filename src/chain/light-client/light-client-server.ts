@@ -276,10 +276,9 @@ function ignoreMissingState(error: unknown): undefined {
   if (!(error instanceof StateUnavailableError)) throw error;
 }
 
-/** True from Altair on. Gloas headers have a different format, which this chain does not produce. */
-function hasLightClientForm({ ALTAIR_FORK_EPOCH, GLOAS_FORK_EPOCH }: BeaconConfig, slot: number): boolean {
-  const epoch = computeEpochAtSlot(slot);
-  return epoch >= ALTAIR_FORK_EPOCH && epoch < GLOAS_FORK_EPOCH;
+/** True from Altair on. */
+function hasLightClientForm({ ALTAIR_FORK_EPOCH }: BeaconConfig, slot: number): boolean {
+  return computeEpochAtSlot(slot) >= ALTAIR_FORK_EPOCH;
 }
 
 function toOptimisticUpdate(update: LightClientFinalityUpdate): LightClientOptimisticUpdate {
