@@ -57,6 +57,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "chain (types)",
     "execution (types)",
     "db (types)",
+    "ssz",
     "log (types)",
   ],
   // Sees the servers and the network only through their interfaces.

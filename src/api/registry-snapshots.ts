@@ -1,5 +1,5 @@
 import { getNodesAtDepth, type Node, packedNodeRootsToBytes } from "@chainsafe/persistent-merkle-tree";
-import { type BranchNodeStruct, type ByteViews, ListBasicType, ListCompositeType } from "@chainsafe/ssz";
+import type { BranchNodeStruct, ByteViews } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { SingleFlight } from "../async/single-flight.ts";
@@ -7,6 +7,7 @@ import { TimeSlice } from "../async/time-slice.ts";
 import { PackedValidator } from "../chain/states/packed-validator.ts";
 import { LruMap } from "../collections/lru-map.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/writers/registry-chunks.ts";
+import { type ArrayOfElements, isProgressive, nodesBetween } from "../ssz/tree.ts";
 import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
 import { perChain } from "./per-chain.ts";
 
@@ -91,11 +92,10 @@ class ListSnapshots {
 
   async #create(type: List["type"], root: Node, throwIfAborted: () => void): Promise<Snapshot> {
     const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#format;
+    // The runs of a progressive list are in several subtrees, so its chunks are not reused.
+    if (isProgressive(type as ArrayOfElements))
+      return this.#createFromRuns(type as ArrayOfElements, root, throwIfAborted);
     const length = type.tree_getLength(root);
-    // In gloas, lists grow in subtrees of different depths.
-    if (!(type instanceof ListBasicType || type instanceof ListCompositeType)) {
-      return serializeAndSplit(type, root, VALIDATORS_PER_CHUNK * recordBytes);
-    }
     const depth = Math.log2(VALIDATORS_PER_CHUNK / recordsPerLeaf);
     const chunkCount = Math.ceil(length / VALIDATORS_PER_CHUNK);
     const subtrees = getNodesAtDepth(type.tree_getChunksNode(root), type.chunkDepth - depth, 0, chunkCount);
@@ -117,6 +117,21 @@ class ListSnapshots {
     return { chunks, bySubtree };
   }
 
+  async #createFromRuns(type: ArrayOfElements, root: Node, throwIfAborted: () => void): Promise<Snapshot> {
+    const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#format;
+    const length = type.tree_getLength(root);
+    const chunks: SharedArrayBuffer[] = [];
+    const slice = new TimeSlice();
+    for (let start = 0; start < length; start += VALIDATORS_PER_CHUNK) {
+      throwIfAborted();
+      const end = Math.min(start + VALIDATORS_PER_CHUNK, length);
+      const leaves = nodesBetween(type, root, start / recordsPerLeaf, Math.ceil(end / recordsPerLeaf));
+      chunks.push(memoryOf?.(leaves) ?? serializeLeaves(leaves, (end - start) * recordBytes, readLeaves));
+      await slice.yieldIfDue();
+    }
+    return { chunks, bySubtree: new Map() };
+  }
+
   #findChunk(subtree: Node, size: number): SharedArrayBuffer | undefined {
     for (const { bySubtree } of this.#cached.values()) {
       const chunk = bySubtree.get(subtree);
@@ -130,15 +145,6 @@ function serializeLeaves(leaves: Node[], bytes: number, read: ListFormat["readLe
   const chunk = new SharedArrayBuffer(bytes);
   read(leaves, viewsOf(chunk));
   return chunk;
-}
-
-function serializeAndSplit(type: List["type"], root: Node, chunkBytes: number): Snapshot {
-  const memory = new SharedArrayBuffer(type.tree_serializedSize(root));
-  type.tree_serializeToBytes(viewsOf(memory), 0, root);
-  const chunks: SharedArrayBuffer[] = [];
-  for (let start = 0; start < memory.byteLength; start += chunkBytes)
-    chunks.push(memory.slice(start, start + chunkBytes));
-  return { chunks, bySubtree: new Map() };
 }
 
 function viewsOf(chunk: SharedArrayBuffer): ByteViews {

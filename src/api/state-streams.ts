@@ -1,5 +1,5 @@
 import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
-import { type CompositeTypeAny, ContainerType } from "@chainsafe/ssz";
+import type { CompositeTypeAny, ContainerType } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { SingleFlight } from "../async/single-flight.ts";
 import { acquireBuffer, releaseBuffer } from "../json/buffer-pool.ts";
@@ -11,6 +11,7 @@ import { OFFSET_BYTES, serializedLength } from "../ssz/tree.ts";
 import type { RegistrySnapshots } from "./registry-snapshots.ts";
 
 type State = CachedBeaconStateAllForks;
+/** Since gloas, the type is a progressive container, which has the same entries. */
 type StateType = ContainerType<Record<string, CompositeTypeAny>>;
 type Entry = StateType["fieldsEntries"][number];
 
@@ -32,9 +33,7 @@ export class StateStreams {
 
   async json(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     state.commit();
-    const type = state.type as CompositeTypeAny;
-    // States of later forks have a different tree layout.
-    if (!isContainer(type)) return streamSszJson(type, state.node);
+    const type = state.type as unknown as StateType;
     const parts = await this.#json.run(state.node, signal, (throwIfAborted) =>
       this.#jsonParts(type, state, throwIfAborted),
     );
@@ -43,8 +42,7 @@ export class StateStreams {
 
   async ssz(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     state.commit();
-    const type = state.type as CompositeTypeAny;
-    if (!isContainer(type)) return streamSsz(type, state.node, acquireBuffer);
+    const type = state.type as unknown as StateType;
     const parts = await this.#ssz.run(state.node, signal, (throwIfAborted) =>
       this.#sszParts(type, state, throwIfAborted),
     );
@@ -99,10 +97,6 @@ export class StateStreams {
     }
     return parts.end();
   }
-}
-
-function isContainer(type: CompositeTypeAny): type is CompositeTypeAny & StateType {
-  return type instanceof ContainerType;
 }
 
 /** Builds a list of parts. Bytes between shared parts are copied to shared memory as well. */

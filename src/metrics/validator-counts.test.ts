@@ -5,8 +5,8 @@ import { ValidatorCounts } from "./validator-counts.ts";
 
 const FAR = Number.POSITIVE_INFINITY;
 
-it("counts validators by status once per epoch", async () => {
-  const { headState } = createFakeChain([{ fork: "phase0", epoch: 0 }]);
+it.each(["phase0", "gloas"] as const)("counts validators of %s by status once per epoch", async (fork) => {
+  const { headState } = createFakeChain([{ fork, epoch: 0 }]);
   const state = headState.clone();
   state.slot = 8 * 10;
   const change = (index: number, changes: Partial<phase0.Validator>) => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { getNodesAtDepth } from "@chainsafe/persistent-merkle-tree";
 import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
 import { getValidatorStatus, type phase0 } from "@lodestar/types";
+import { type ArrayOfElements, elementNodes } from "../ssz/tree.ts";
 
 const STATUSES = ["pending", "active", "exited", "withdrawable"] as const;
 
@@ -42,10 +42,12 @@ async function count(state: CachedBeaconStateAllForks, epoch: number): Promise<C
 function* validatorSlices(state: CachedBeaconStateAllForks): Generator<phase0.Validator[], void, undefined> {
   state.commit();
   const { type, node } = state.validators;
-  const length = type.tree_getLength(node);
-  const chunks = type.tree_getChunksNode(node);
-  for (let start = 0; start < length; start += SLICE_LENGTH) {
-    const leaves = getNodesAtDepth(chunks, type.chunkDepth, start, Math.min(SLICE_LENGTH, length - start));
-    yield leaves.map((leaf) => type.elementType.tree_toValue(leaf));
+  let slice: phase0.Validator[] = [];
+  for (const element of elementNodes(type as unknown as ArrayOfElements, node)) {
+    slice.push(type.elementType.tree_toValue(element));
+    if (slice.length < SLICE_LENGTH) continue;
+    yield slice;
+    slice = [];
   }
+  yield slice;
 }

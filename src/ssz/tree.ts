@@ -34,7 +34,7 @@ type Fields = Record<string, Type<unknown>>;
 export type Container = ContainerType<Fields> | ProgressiveContainerType<Fields>;
 
 /** Several elements share a leaf. */
-type BasicArray =
+export type BasicArray =
   | ListBasicType<BasicType<unknown>>
   | VectorBasicType<BasicType<unknown>>
   | ProgressiveListBasicType<BasicType<unknown>>;
@@ -59,7 +59,7 @@ export function isArray(type: Type<unknown>): type is ArrayOfElements {
   return isBasicArray(type) || isCompositeArray(type);
 }
 
-function isBasicArray(type: Type<unknown>): type is BasicArray {
+export function isBasicArray(type: Type<unknown>): type is BasicArray {
   return type instanceof ListBasicType || type instanceof VectorBasicType || type instanceof ProgressiveListBasicType;
 }
 
@@ -139,7 +139,22 @@ function* nodeRuns(type: ArrayOfElements, node: Node, count: number): Generator<
   }
 }
 
-function isProgressive(type: ArrayOfElements): boolean {
+/** Returns nodes of an array: leaves for basic elements, otherwise one node per element. */
+export function nodesBetween(type: ArrayOfElements, node: Node, from: number, to: number): Node[] {
+  const chunksNode = type.tree_getChunksNode(node);
+  if (!isProgressive(type)) return getNodesAtDepth(chunksNode, type.chunkDepth, from, to - from);
+  const nodes: Node[] = [];
+  let subtree = chunksNode as BranchNode;
+  for (let [depth, first] = [0, 0]; first < to; depth += 2, subtree = subtree.right as BranchNode) {
+    const start = Math.max(from, first);
+    const end = Math.min(to, first + 2 ** depth);
+    if (start < end) nodes.push(...getNodesAtDepth(subtree.left, depth, start - first, end - start));
+    first += 2 ** depth;
+  }
+  return nodes;
+}
+
+export function isProgressive(type: ArrayOfElements): boolean {
   return type instanceof ProgressiveListBasicType || type instanceof ProgressiveListCompositeType;
 }
 

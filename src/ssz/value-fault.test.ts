@@ -1,4 +1,4 @@
-import { BitArray, ProgressiveListBasicType } from "@chainsafe/ssz";
+import { BitArray, OptionalType } from "@chainsafe/ssz";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { describeValueFault, valueFault } from "./value-fault.ts";
@@ -63,8 +63,27 @@ it("checks bits, booleans, vectors, and a value without a path", () => {
     /^blockRoots has 0 elements, expected \d+$/,
   );
   expect(describeValueFault(ssz.Root, new Uint8Array(3))).toBe("it has 3 bytes, expected 32");
-  // Types of future forks.
-  const progressive = new ProgressiveListBasicType(ssz.UintNum64);
-  expect(valueFault(progressive, [1, 2])).toBeUndefined();
-  expect(describeValueFault(progressive, undefined)).toMatch(/^it cannot be encoded: /);
+  // Types that no fork uses.
+  const optional = new OptionalType(ssz.phase0.Checkpoint);
+  expect(valueFault(optional, null)).toBeUndefined();
+  expect(describeValueFault(optional, {})).toMatch(/^it cannot be encoded: /);
+});
+
+it("checks progressive types", () => {
+  const { SignedBeaconBlock, BeaconState, ExecutionPayload } = ssz.gloas;
+  const block = SignedBeaconBlock.defaultValue();
+  const { body } = block.message;
+  body.attestations = [ssz.gloas.Attestation.defaultValue()];
+  body.signedExecutionPayloadBid.message.builderIndex = Number.POSITIVE_INFINITY;
+  body.parentExecutionRequests.deposits = [deposit];
+  expect(valueFault(SignedBeaconBlock, block)).toBeUndefined();
+  expect(valueFault(BeaconState, BeaconState.defaultValue())).toBeUndefined();
+  body.parentExecutionRequests.deposits = [{ ...deposit, pubkey: new Uint8Array(1) }];
+  expect(describeValueFault(SignedBeaconBlock, block)).toBe(
+    "message.body.parentExecutionRequests.deposits[0].pubkey has 1 bytes, expected 48",
+  );
+  const payload = { ...ExecutionPayload.defaultValue(), blockAccessList: [] as never };
+  expect(describeValueFault(ExecutionPayload, payload)).toBe("blockAccessList is not a byte array");
+  const attestation = { ...ssz.gloas.Attestation.defaultValue(), aggregationBits: [] as never };
+  expect(describeValueFault(ssz.gloas.Attestation, attestation)).toBe("aggregationBits is not a bit array");
 });

@@ -8,6 +8,11 @@ import {
   ContainerType,
   ListBasicType,
   ListCompositeType,
+  ProgressiveBitListType,
+  ProgressiveByteListType,
+  ProgressiveContainerType,
+  ProgressiveListBasicType,
+  ProgressiveListCompositeType,
   type Type,
   UintBigintType,
   UintNumberType,
@@ -35,6 +40,8 @@ export function valueFault(type: Type<unknown>, value: unknown): ValueFault | un
   if (type instanceof BooleanType) return faultIf(typeof value !== "boolean", `is ${value}, not a boolean`);
   if (type instanceof ByteVectorType) return faultOfBytes(value, type.lengthBytes, type.lengthBytes);
   if (type instanceof ByteListType) return faultOfBytes(value, 0, type.limitBytes);
+  if (type instanceof ProgressiveByteListType) return faultOfBytes(value, 0, Number.POSITIVE_INFINITY);
+  if (type instanceof ProgressiveBitListType) return faultOfBits(value, 0, Number.POSITIVE_INFINITY);
   if (type instanceof BitVectorType) return faultOfBits(value, type.lengthBits, type.lengthBits);
   if (type instanceof BitListType) return faultOfBits(value, 0, type.limitBits);
   if (type instanceof ListBasicType || type instanceof ListCompositeType) {
@@ -43,7 +50,12 @@ export function valueFault(type: Type<unknown>, value: unknown): ValueFault | un
   if (type instanceof VectorBasicType || type instanceof VectorCompositeType) {
     return faultOfElements(type.elementType, value, type.length, type.length);
   }
-  if (type instanceof ContainerType) return faultOfFields(type.fields as Record<string, Type<unknown>>, value);
+  if (type instanceof ProgressiveListBasicType || type instanceof ProgressiveListCompositeType) {
+    return faultOfElements(type.elementType, value, 0, Number.POSITIVE_INFINITY);
+  }
+  if (type instanceof ContainerType || type instanceof ProgressiveContainerType) {
+    return faultOfFields(type.fields as Record<string, Type<unknown>>, value);
+  }
   return faultByCodec(type, value);
 }
 

@@ -1,11 +1,11 @@
 import { createChainForkConfig } from "@lodestar/config";
-import { type ForkName, isForkPostDeneb } from "@lodestar/params";
+import { type ForkName, isForkPostDeneb, isForkPostGloas } from "@lodestar/params";
 import { type SignedBlockContents, ssz, sszTypesFor } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { devChainConfig } from "../../dev/chain-config.ts";
-import { DEV_FORKS } from "../../dev/forks.ts";
+import { CONSENSUS_FORKS, type DevFork } from "../../dev/forks.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import { attestation, attesterSlashing, signedAggregateAndProof } from "./operations.ts";
 import { type ForkSchema, firstMessage } from "./schema.ts";
@@ -15,9 +15,9 @@ import { InvalidPayloadError, readSszJson } from "./ssz-payload.ts";
 // biome-ignore lint/suspicious/noExplicitAny: payloads are modified to be invalid
 type Json = any;
 
-const forks = DEV_FORKS.map((fork, epoch) => ({ fork, epoch }));
+const forks = CONSENSUS_FORKS.map((fork, epoch) => ({ fork, epoch }));
 const config = createChainForkConfig(devChainConfig({ forks, slotSeconds: 6, genesisTime: 0 }));
-const slotOf = (fork: ForkName) => 8 * DEV_FORKS.indexOf(fork as (typeof DEV_FORKS)[number]) + 3;
+const slotOf = (fork: ForkName) => 8 * CONSENSUS_FORKS.indexOf(fork as DevFork) + 3;
 
 function read<T>(schema: ForkSchema<T>, json: unknown): T {
   return schema.forConfig(config).parse(json);
@@ -28,7 +28,7 @@ function messageOf(schema: ForkSchema<unknown>, json: unknown): string {
   return firstMessage(error as z.ZodError);
 }
 
-describe.each(DEV_FORKS)("payloads of %s", (fork) => {
+describe.each(CONSENSUS_FORKS)("payloads of %s", (fork) => {
   const types = sszTypesFor(fork as ForkName);
   const slot = slotOf(fork as ForkName);
 
@@ -36,7 +36,7 @@ describe.each(DEV_FORKS)("payloads of %s", (fork) => {
     const signed = types.SignedBeaconBlock.defaultValue();
     signed.message.slot = slot;
     const json = types.SignedBeaconBlock.toJson(signed as never);
-    const isWrapped = isForkPostDeneb(fork as ForkName);
+    const isWrapped = isForkPostDeneb(fork as ForkName) && !isForkPostGloas(fork as ForkName);
     const wrapped = { signed_block: json, kzg_proofs: [`0x${"01".repeat(48)}`], blobs: [] };
     const contents: SignedBlockContents = read(signedBlock, isWrapped ? wrapped : json);
     expect(types.SignedBeaconBlock.equals(contents.signedBlock as never, signed as never)).toBe(true);

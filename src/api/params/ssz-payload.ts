@@ -7,7 +7,11 @@ import {
   ContainerType,
   ListBasicType,
   ListCompositeType,
+  ProgressiveBitListType,
+  ProgressiveByteListType,
   ProgressiveContainerType,
+  ProgressiveListBasicType,
+  ProgressiveListCompositeType,
   type Type,
   UintBigintType,
   UintNumberType,
@@ -91,6 +95,10 @@ function normalize(type: Type<unknown>, json: unknown, location: PayloadLocation
     const { elementType, limit } = type as { elementType: Type<unknown>; limit: number };
     return normalizeArray(elementType, json, location, `at most ${limit}`, (length) => length <= limit);
   }
+  if (type instanceof ProgressiveListBasicType || type instanceof ProgressiveListCompositeType) {
+    // The size of a request bounds these lists, and the transition the counts of operations.
+    return normalizeArray(type.elementType, json, location, "any number of", () => true);
+  }
   if (type instanceof VectorBasicType || type instanceof VectorCompositeType) {
     const { elementType, length: exact } = type as { elementType: Type<unknown>; length: number };
     return normalizeArray(elementType, json, location, `exactly ${exact}`, (length) => length === exact);
@@ -102,12 +110,19 @@ function normalize(type: Type<unknown>, json: unknown, location: PayloadLocation
   if (type instanceof BitListType) {
     return expected(location, bitListForm(type.limitBits), json, parseBitList(json, type.limitBits) && json);
   }
+  if (type instanceof ProgressiveBitListType) {
+    return expected(location, BIT_LIST_FORM, json, parseBitList(json, Number.POSITIVE_INFINITY) && json);
+  }
   if (type instanceof BitVectorType) {
     return expected(location, bitVectorForm(type.lengthBits), json, parseBitVector(json, type.lengthBits) && json);
   }
   if (type instanceof ByteListType) {
     const form = `at most ${type.limitBytes} bytes: 0x followed by an even number of hex digits`;
     return expected(location, form, json, byteListOf(json, type.limitBytes));
+  }
+  if (type instanceof ProgressiveByteListType) {
+    const form = "bytes: 0x followed by an even number of hex digits";
+    return expected(location, form, json, byteListOf(json, Number.POSITIVE_INFINITY));
   }
   return normalizeByCodec(type, json, location);
 }
@@ -235,8 +250,10 @@ function invalidAt({ path }: PayloadLocation, message: string): InvalidPayloadEr
   return new InvalidPayloadError(path === "" ? message : `is invalid at ${path}: it ${message}`);
 }
 
+const BIT_LIST_FORM = "a bit list: 0x followed by an even number of hex digits, the last byte not zero";
+
 function bitListForm(maxBits: number): string {
-  return `a bit list of at most ${maxBits} bits: 0x followed by an even number of hex digits, the last byte not zero`;
+  return BIT_LIST_FORM.replace("list", `list of at most ${maxBits} bits`);
 }
 
 function bitVectorForm(bitCount: number): string {

@@ -9,6 +9,9 @@ import {
   ContainerType,
   ListBasicType,
   ListCompositeType,
+  ProgressiveContainerType,
+  ProgressiveListBasicType,
+  ProgressiveListCompositeType,
   type Type,
   UintBigintType,
   VectorBasicType,
@@ -20,7 +23,7 @@ import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import { variants } from "../../../test/support/suite/tier.ts";
 import { applyCompressedPatch, compressPatch } from "../../db/repositories/snapshot-compression.ts";
-import { DEV_FORKS } from "../../dev/forks.ts";
+import { CONSENSUS_FORKS, type DevFork } from "../../dev/forks.ts";
 import { type PatchBase, patchBaseOf, statePatch } from "./state-patch.ts";
 
 const random = seededRandom(1515);
@@ -42,14 +45,17 @@ function randomValue(type: Type<unknown>): unknown {
     return BitArray.fromBoolArray(Array.from({ length: upTo(20) }, () => random() < 0.5));
   if (type instanceof VectorBasicType || type instanceof VectorCompositeType) return randomValues(type, type.length);
   if (isList(type)) return randomValues(type, upTo(8));
-  if (type instanceof ContainerType) {
+  if (type instanceof ContainerType || type instanceof ProgressiveContainerType) {
     const fields: Record<string, Type<unknown>> = type.fields;
     return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, randomValue(field)]));
   }
   throw new Error(`A state has a field of the type ${type.typeName}, which is none of the known ones.`);
 }
 
-const isList = (type: Type<unknown>) => type instanceof ListBasicType || type instanceof ListCompositeType;
+const isList = (type: Type<unknown>): type is ListBasicType<BasicType<unknown>> =>
+  [ListBasicType, ListCompositeType, ProgressiveListBasicType, ProgressiveListCompositeType].some(
+    (listType) => type instanceof listType,
+  );
 
 const randomValues = ({ elementType }: { elementType: Type<unknown> }, length: number) =>
   Array.from({ length }, () => randomValue(elementType));
@@ -97,7 +103,7 @@ function expectSame(bytes: Uint8Array, expected: Uint8Array): void {
   expect(Buffer.compare(bytes, expected)).toBe(0);
 }
 
-const FORKS = variants<(typeof DEV_FORKS)[number]>({ fast: ["phase0", "fulu"], full: DEV_FORKS });
+const FORKS = variants<DevFork>({ fast: ["phase0", "fulu", "gloas"], full: CONSENSUS_FORKS });
 
 describe.each(FORKS)("on %s", (fork) => {
   const type = ssz[fork].BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;

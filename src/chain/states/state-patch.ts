@@ -1,26 +1,18 @@
-import { getNodesAtDepth, LeafNode, type Node, packedNodeRootsToBytes } from "@chainsafe/persistent-merkle-tree";
-import {
-  type BasicType,
-  type ContainerType,
-  ListBasicType,
-  ListCompositeType,
-  type Type,
-  VectorBasicType,
-  VectorCompositeType,
-} from "@chainsafe/ssz";
+import { getNode, getNodesAtDepth, LeafNode, type Node } from "@chainsafe/persistent-merkle-tree";
+import type { Type } from "@chainsafe/ssz";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { TimeSlice } from "../../async/time-slice.ts";
 import { MAX_OPERATION_BYTES, PatchWriter, xorInto } from "../../db/patch.ts";
-
-type StateType = ContainerType<Record<string, Type<unknown>>>;
-type NumbersType = ListBasicType<BasicType<unknown>> | VectorBasicType<BasicType<unknown>>;
-/** List or vector type with fixed-size elements. */
-interface ElementsType extends Type<unknown> {
-  elementType: Type<unknown> & { fixedSize: number };
-  chunkDepth: number;
-  tree_getLength(node: Node): number;
-  tree_getChunksNode(node: Node): Node;
-}
+import {
+  type BasicArray,
+  type CompositeArray,
+  type Container,
+  fixedSizeRuns,
+  isArray,
+  isBasicArray,
+  isProgressive,
+  nodesBetween,
+} from "../../ssz/tree.ts";
 
 /** A state field and its node in the tree. */
 interface Field {
@@ -50,10 +42,11 @@ interface StatePatch {
 /** Short slices keep the event loop responsive. */
 const SLICE_MS = 5;
 const OFFSET_BYTES = 4;
-const LEAF_BYTES = 32;
 const NUMBER_BYTES = 8;
-/** Elements or leaves processed at a time, as a power of two. */
+/** Elements processed at a time, as a power of two. */
 const GROUP_DEPTH = 10;
+/** Bytes of numbers that are read at a time. */
+const RUN_BYTES = 2 ** 15;
 const PIECE_BYTES = 2 ** 17;
 
 /** Extracts the parts of a state that are needed to create patches to it. */
@@ -62,7 +55,7 @@ export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase
   const fields: BaseField[] = [];
   for (const field of fieldsOf(state)) {
     const { type } = field;
-    if (!isNumbers(type)) {
+    if (!isBasicArray(type)) {
       fields.push(field);
       continue;
     }
@@ -117,7 +110,7 @@ async function* patchField(
 ): AsyncGenerator<Uint8Array> {
   const { type } = field;
   if (base && isSame(field.node, base.node)) writer.copy(field.size);
-  else if (isNumbers(type)) yield* patchNumbers(writer, slice, { ...field, type }, base?.numbers);
+  else if (isBasicArray(type)) yield* patchNumbers(writer, slice, { ...field, type }, base?.numbers);
   else if (isElements(type))
     yield* patchElements(writer, slice, elementsOf(type, field), base && elementsOf(type, base));
   else yield* patchOther(writer, field, base);
@@ -126,7 +119,7 @@ async function* patchField(
 async function* patchNumbers(
   writer: PatchWriter,
   slice: TimeSlice,
-  { type, node }: Field & { type: NumbersType },
+  { type, node }: Field & { type: BasicArray },
   base: Uint8Array | undefined,
 ): AsyncGenerator<Uint8Array> {
   const numbers = await numbersOf(type, node, slice);
@@ -150,10 +143,12 @@ function writeCombined(writer: PatchWriter, bytes: Uint8Array, base: Uint8Array 
 
 /** List or vector with fixed-size elements. */
 interface Elements {
-  chunks: Node;
-  depth: number;
+  type: CompositeArray;
+  node: Node;
   count: number;
   size: number;
+  /** Number of elements that are processed at a time, limited by the size of one patch operation. */
+  groupSize: number;
   write(bytes: Uint8Array, node: Node): void;
 }
 
@@ -163,14 +158,13 @@ async function* patchElements(
   elements: Elements,
   base: Elements | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const { count, size } = elements;
+  const { count, size, groupSize } = elements;
   const removed = base ? await countRemovedFromFront(elements, base, slice) : 0;
   const common = base ? Math.min(count, base.count - removed) : 0;
   writer.skip(removed * size);
-  const groupSize = 2 ** groupDepthOf(elements);
   for (let from = 0; from < count; from += groupSize) {
     const to = Math.min(from + groupSize, count);
-    if (base && removed === 0 && to <= common && isSame(groupNode(elements, from), groupNode(base, from))) {
+    if (base && removed === 0 && to <= common && isSameGroup(elements, base, from)) {
       writer.copy((to - from) * size);
     } else {
       const baseNodes = base && common > from ? nodesOf(base, from + removed, Math.min(to, common) + removed) : [];
@@ -213,7 +207,7 @@ function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Nod
 async function countRemovedFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
   if (elements.count === 0) return 0;
   const [first] = nodesOf(elements, 0, 1);
-  const groupSize = 2 ** groupDepthOf(base);
+  const { groupSize } = base;
   for (let from = 0; from < base.count; from += groupSize) {
     const offset = nodesOf(base, from, Math.min(from + groupSize, base.count)).findIndex((node) =>
       isSame(node, first!),
@@ -245,10 +239,9 @@ function* full(writer: PatchWriter): Generator<Uint8Array> {
 
 function fieldsOf(state: BeaconStateAllForks): Field[] {
   state.commit();
-  const { fieldsEntries, depth } = state.type as unknown as StateType;
-  const nodes = getNodesAtDepth(state.node, depth, 0, fieldsEntries.length);
-  return fieldsEntries.map(({ fieldType: type }, index) => {
-    const node = nodes[index]!;
+  const { fieldsEntries } = state.type as unknown as Container;
+  return fieldsEntries.map(({ fieldType: type, gindex }) => {
+    const node = getNode(state.node, gindex);
     return { type, node, size: type.fixedSize ?? type.tree_serializedSize(node) };
   });
 }
@@ -265,51 +258,48 @@ function offsetsOf(fields: readonly Field[]): number[] {
   });
 }
 
-function isNumbers(type: Type<unknown>): type is NumbersType {
-  return type instanceof ListBasicType || type instanceof VectorBasicType;
+function isElements(type: Type<unknown>): type is CompositeArray {
+  if (!isArray(type) || isBasicArray(type)) return false;
+  return (type.elementType.fixedSize ?? Number.POSITIVE_INFINITY) <= MAX_OPERATION_BYTES;
 }
 
-function isElements(type: Type<unknown>): type is ElementsType {
-  const isOfComposites = type instanceof ListCompositeType || type instanceof VectorCompositeType;
-  return isOfComposites && (type.elementType.fixedSize ?? Number.POSITIVE_INFINITY) <= MAX_OPERATION_BYTES;
-}
-
-async function numbersOf(type: NumbersType, node: Node, slice: TimeSlice): Promise<Uint8Array> {
+async function numbersOf(type: BasicArray, node: Node, slice: TimeSlice): Promise<Uint8Array> {
   const bytes = new Uint8Array(type.tree_serializedSize(node));
-  const { dataView } = viewsOf(bytes);
-  const chunks = type.tree_getChunksNode(node);
-  const groupBytes = LEAF_BYTES * 2 ** GROUP_DEPTH;
-  for (let from = 0; from < bytes.length; from += groupBytes) {
-    const size = Math.min(groupBytes, bytes.length - from);
-    const leaves = getNodesAtDepth(chunks, type.chunkDepth, from / LEAF_BYTES, Math.ceil(size / LEAF_BYTES));
-    packedNodeRootsToBytes(dataView, from, size, leaves);
+  const views = viewsOf(bytes);
+  let at = 0;
+  for (const run of fixedSizeRuns(type, node, RUN_BYTES)) {
+    run.serialize(views, at);
+    at += run.length;
     await slice.yieldIfDue();
   }
   return bytes;
 }
 
-function elementsOf(type: ElementsType, { node }: Field): Elements {
-  const { elementType, chunkDepth } = type;
+function elementsOf(type: CompositeArray, { node }: Field): Elements {
+  const { elementType } = type;
+  const size = elementType.fixedSize!;
+  const depth = Math.min(GROUP_DEPTH, Math.floor(Math.log2(MAX_OPERATION_BYTES / size)));
   return {
-    chunks: type.tree_getChunksNode(node),
-    depth: chunkDepth,
+    type,
+    node,
     count: type.tree_getLength(node),
-    size: elementType.fixedSize,
+    size,
+    groupSize: 2 ** (isProgressive(type) ? depth : Math.min(depth, type.chunkDepth)),
     write: (bytes, element) => elementType.tree_serializeToBytes(viewsOf(bytes), 0, element),
   };
 }
 
-/** Returns the depth of a group, limited by the size of one patch operation. */
-const groupDepthOf = ({ depth, size }: Elements) =>
-  Math.min(depth, GROUP_DEPTH, Math.floor(Math.log2(MAX_OPERATION_BYTES / size)));
+const nodesOf = ({ type, node }: Elements, from: number, to: number) => nodesBetween(type, node, from, to);
 
-const nodesOf = ({ chunks, depth }: Elements, from: number, to: number) =>
-  getNodesAtDepth(chunks, depth, from, to - from);
+/** Compares groups by their roots. The groups of a progressive list have none, because they are in several subtrees. */
+function isSameGroup(elements: Elements, base: Elements, from: number): boolean {
+  return !isProgressive(elements.type) && isSame(groupNode(elements, from), groupNode(base, from));
+}
 
 /** Returns the root node of a group. */
-function groupNode(elements: Elements, from: number): Node {
-  const groupDepth = groupDepthOf(elements);
-  return getNodesAtDepth(elements.chunks, elements.depth - groupDepth, from / 2 ** groupDepth, 1)[0]!;
+function groupNode({ type, node, groupSize }: Elements, from: number): Node {
+  const depth = type.chunkDepth - Math.log2(groupSize);
+  return getNodesAtDepth(type.tree_getChunksNode(node), depth, from / groupSize, 1)[0]!;
 }
 
 function isSame(node: Node, other: Node): boolean {
