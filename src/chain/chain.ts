@@ -4,7 +4,7 @@ import {
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
 } from "@lodestar/state-transition";
-import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
@@ -12,6 +12,7 @@ import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execu
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor/anchor.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
+import { lazilySignedBlock } from "./blocks/lazily-signed-block.ts";
 import type { ChainSnapshots } from "./chain-snapshots.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { DataAvailability } from "./data/data-availability.ts";
@@ -32,6 +33,7 @@ import type { ImportedSegment } from "./import/segment-importer.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
 import { type OpenedParts, openParts } from "./open-parts.ts";
 import type { OperationProcessor } from "./operation-processor.ts";
+import type { GivenSignature } from "./pools/pooled-signature.ts";
 import type { Pools } from "./pools/pools.ts";
 import type { BlockProducer, ProducedFullBlock } from "./production/block-producer.ts";
 import type { Graffiti } from "./production/graffiti.ts";
@@ -209,18 +211,20 @@ export class BeaconChain {
   }
 
   /**
-   * Imports a block produced by this node and signed by one of its validators, without verifying it again.
+   * Imports a block produced by this node and signed by one of its validators, without verifying it again. A deferred
+   * signature is made when the block is stored.
    *
    * @param extraWrites adds writes to the batch storing the block
    */
   async importOwnBlock(
     produced: ProducedFullBlock,
-    signature: BLSSignature,
+    signature: GivenSignature,
     extraWrites: ExtraWrites,
   ): Promise<ImportedBlock> {
     const { block: message, root, postState, blobsBundle } = produced;
     const { slot, proposerIndex } = message;
-    const signed = { message, signature };
+    const signed =
+      signature instanceof Uint8Array ? { message, signature } : lazilySignedBlock(message, signature);
     const arrivedAt = this.clock.nowSeconds();
     this.pools.seen.blockProposers.add(slot, proposerIndex, root);
     this.events.publish("blockGossip", { slot, root, signed });

@@ -26,7 +26,7 @@ export class LazyAggregateSignature implements DeferredSignature {
   }
 
   sign(): Signature {
-    this.#signature ??= this.#thread?.signedAhead(this.#request) ?? signRequest(this.#request);
+    this.#signature ??= this.#thread?.sign(this.#request) ?? signRequest(this.#request);
     return this.#signature;
   }
 

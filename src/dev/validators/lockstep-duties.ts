@@ -31,6 +31,12 @@ interface LockstepModules {
   late: LateBlocks;
 }
 
+/** Block of a slot and its lazy signature. */
+interface Proposal {
+  block: ProducedFullBlock;
+  signature: LazyAggregateSignature;
+}
+
 /** Block that validators vote for in a slot. */
 interface VoteTarget {
   root: RootHex;
@@ -80,22 +86,24 @@ export class LockstepDuties {
     await chain.refreshHead();
     const headRoot = plan.parentRoot ?? chain.head.root;
     const parentRoot = plan.parentRoot ?? chain.proposerHead.parentFor(slot).root;
-    const block = await failures.attempt(PROPOSE, slot, () => this.#produce(slot, parentRoot, plan));
-    if (block === null) failures.markInconclusive(PROPOSE, slot);
-    const timelyBlock = plan.blockDelay ? null : block;
-    if (timelyBlock) this.#buildAhead(timelyBlock);
+    const proposal = await failures.attempt(PROPOSE, slot, () => this.#propose(slot, parentRoot, plan));
+    if (proposal === null) failures.markInconclusive(PROPOSE, slot);
+    const timely = plan.blockDelay ? null : proposal;
+    if (timely) this.#buildAhead(timely.block);
     const slotVotes = await failures.attempt("attestation data", slot, async () => {
-      const target = timelyBlock ? targetOf(timelyBlock) : await this.#target(slot, headRoot);
+      const target = timely ? targetOf(timely.block) : await this.#target(slot, headRoot);
       const prepared = await this.#prepareVotes(slot, target, plan);
-      // The next block includes these votes. They leave this process only after the slashing protection is stored.
+      // Signatures leave this process only after the slashing protection is stored. The block is stored first, and the
+      // next block includes the votes.
+      timely?.signature.signAhead();
       for (const { votes, syncVotes } of prepared) {
         signAhead([...votes, ...syncVotes.map(({ contribution }) => contribution)].map(({ signature }) => signature));
       }
-      if (block) this.#revealRandaoAhead(block.postState, slot + 2, plan);
+      if (proposal) this.#revealRandaoAhead(proposal.block.postState, slot + 2, plan);
       return prepared;
     });
-    const publish = (produced: ProducedFullBlock) => failures.attempt(PROPOSE, slot, () => this.#publish(produced));
-    if (timelyBlock && !(await publish(timelyBlock))) return;
+    const publish = (made: Proposal) => failures.attempt(PROPOSE, slot, () => this.#publish(made));
+    if (timely && !(await publish(timely))) return;
     await failures.attempt("voting", slot, async () => {
       await history.flush();
       for (const { votes, syncVotes } of slotVotes ?? []) {
@@ -103,9 +111,9 @@ export class LockstepDuties {
         for (const { contribution, members } of syncVotes) chain.processor.ownContribution(contribution, members);
       }
     });
-    if (block && plan.blockDelay) {
+    if (proposal && plan.blockDelay) {
       late.hold(slot, plan.blockDelay, async () => {
-        await publish(block);
+        await publish(proposal);
       });
     }
   }
@@ -113,7 +121,7 @@ export class LockstepDuties {
   /**
    * Produces the slot's block and records it as signed. Returns null if the proposer is not ours, offline or slashed.
    */
-  async #produce(slot: Slot, parentRoot: RootHex, plan: DutyPlan): Promise<ProducedFullBlock | null> {
+  async #propose(slot: Slot, parentRoot: RootHex, plan: DutyPlan): Promise<Proposal | null> {
     const { chain, signer, history } = this.#modules;
     if (slot === GENESIS_SLOT) return null;
     const { epochCtx, validators } = await chain.states.afterBlock(parentRoot, slot);
@@ -123,9 +131,10 @@ export class LockstepDuties {
     if (validators.getReadonly(proposer).slashed) return null;
     const randaoReveal = signer.randaoReveal(proposer, slot);
     const request = blockRequest(chain, proposer, { slot, parentRoot, randaoReveal });
-    const produced = await chain.producer.produce(request);
+    const block = await chain.producer.produce(request);
     history.recordProposal(proposer, slot);
-    return produced;
+    const signingRoot = signer.signingRoot(ssz.Root, fromHex(block.root), DOMAIN_BEACON_PROPOSER, slot);
+    return { block, signature: signer.signLazily(proposer, signingRoot) };
   }
 
   /** Starts building the payload for the next slot. */
@@ -138,12 +147,9 @@ export class LockstepDuties {
   }
 
   /** Imports the block. Stores the slashing protection in the same database write. */
-  async #publish(produced: ProducedFullBlock): Promise<true> {
-    const { chain, signer, history } = this.#modules;
-    const { slot, proposerIndex } = produced.block;
-    const signingRoot = signer.signingRoot(ssz.Root, fromHex(produced.root), DOMAIN_BEACON_PROPOSER, slot);
-    const signature = signer.sign(proposerIndex, signingRoot);
-    await chain.importOwnBlock(produced, signature, (batch) => history.flushInto(batch));
+  async #publish({ block, signature }: Proposal): Promise<true> {
+    const { chain, history } = this.#modules;
+    await chain.importOwnBlock(block, signature, (batch) => history.flushInto(batch));
     return true;
   }
 

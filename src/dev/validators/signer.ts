@@ -58,6 +58,11 @@ export class ValidatorSigner {
     return this.#secretKey(index).sign(signingRoot).toBytes();
   }
 
+  /** Returns a lazy signature. */
+  signLazily(index: ValidatorIndex, signingRoot: Uint8Array): LazyAggregateSignature {
+    return this.signAggregate([index], signingRoot);
+  }
+
   /** Returns a lazy aggregate signature over one message. A repeated index signs twice. */
   signAggregate(indices: readonly ValidatorIndex[], signingRoot: Uint8Array): LazyAggregateSignature {
     return new LazyAggregateSignature(
@@ -77,7 +82,7 @@ export class ValidatorSigner {
     let reveal = epochReveals.get(index);
     if (!reveal) {
       const request = this.#revealRequest(index, slot);
-      reveal = (this.#thread?.signedAhead(request) ?? signRequest(request)).toBytes();
+      reveal = (this.#thread?.sign(request) ?? signRequest(request)).toBytes();
       epochReveals.set(index, reveal);
     }
     return reveal;

@@ -1,16 +1,19 @@
 import { SecretKey, type Signature } from "@chainsafe/blst";
 
-/** Secret key and signing root as one hex string, usable as a map key and as a message between threads. */
-export type SigningRequest = string;
+export const KEY_BYTES = 32;
+export const REQUEST_BYTES = KEY_BYTES + 32;
 
-const KEY_DIGITS = 64;
-
-/** @param secretKey scalar of the secret key */
-export function signingRequest(secretKey: bigint, signingRoot: Uint8Array): SigningRequest {
-  return secretKey.toString(16).padStart(KEY_DIGITS, "0") + Buffer.from(signingRoot).toString("hex");
+/** Message for a secret key to sign. */
+export interface SigningRequest {
+  secretKey: Uint8Array;
+  signingRoot: Uint8Array;
 }
 
-export function signRequest(request: SigningRequest): Signature {
-  const secretKey = SecretKey.fromBytes(Buffer.from(request.slice(0, KEY_DIGITS), "hex"));
-  return secretKey.sign(Buffer.from(request.slice(KEY_DIGITS), "hex"));
+/** @param scalar of the secret key */
+export function signingRequest(scalar: bigint, signingRoot: Uint8Array): SigningRequest {
+  return { secretKey: Buffer.from(scalar.toString(16).padStart(2 * KEY_BYTES, "0"), "hex"), signingRoot };
+}
+
+export function signRequest({ secretKey, signingRoot }: SigningRequest): Signature {
+  return SecretKey.fromBytes(secretKey).sign(signingRoot);
 }

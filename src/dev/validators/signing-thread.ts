@@ -1,30 +1,23 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { Signature } from "@chainsafe/blst";
-import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
 import { onThreadDeath, startThread } from "../../threads/thread.ts";
-import type { SigningRequest } from "./signing-request.ts";
+import { SigningQueue } from "./signing-queue.ts";
+import { type SigningRequest, signRequest } from "./signing-request.ts";
 
 /**
  * Number of requests after which the thread is started. Starting the thread takes about as long as making this many
  * signatures.
  */
 const MIN_REQUESTS_FOR_THREAD = 64;
-/** Pending requests beyond this limit are dropped, since they would be signed too late. */
-const MAX_PENDING = 16;
-/** Maximum number of cached signatures: enough for the votes and reveals of a few slots. */
-const MAX_CACHED = 64;
+
+/** Longest wait for a signature that the thread is making: several times its duration. */
+const MAX_WAIT_MS = 5;
 
 /** `workerData` of the signing thread. */
 export interface SigningWorkerData {
-  /** Carries requests and signatures. */
-  port: MessagePort;
-}
-
-export interface SignedAhead {
-  request: SigningRequest;
-  /** Uncompressed. */
-  signature: Uint8Array;
+  /** Of the `SigningQueue`. */
+  memory: SharedArrayBuffer;
 }
 
 interface SigningThreadOptions {
@@ -34,17 +27,19 @@ interface SigningThreadOptions {
 }
 
 /**
- * Signs ahead of time in a worker thread, which is started once there is enough work. Callers never wait for the
- * thread: signatures that are not ready when needed are made on the calling thread.
+ * Signs ahead of time in a worker thread, which is started once there is enough work. The calling thread never idles:
+ * it signs itself what the thread has not begun, and while it waits for a signature, it makes others of the queue.
  */
 export class SigningThread {
   readonly #logger: Logger;
   readonly #startWorker: (workerData: SigningWorkerData) => Worker;
-  readonly #signed = new LruMap<SigningRequest, Uint8Array>(MAX_CACHED);
+  readonly #queue = new SigningQueue();
+  /** Cells of the queue by request, and the reverse. */
+  readonly #cells = new Map<string, number>();
+  readonly #requests = new Map<number, string>();
   #requestCount = 0;
-  #pendingCount = 0;
-  #unsent: SigningRequest[] = [];
-  #thread: { worker: Worker; port: MessagePort } | undefined;
+  #isAnnouncing = false;
+  #worker: Worker | undefined;
   #isClosed = false;
 
   constructor({ logger, startWorker = startSigningWorker }: SigningThreadOptions) {
@@ -56,61 +51,83 @@ export class SigningThread {
   signAhead(request: SigningRequest): void {
     this.#requestCount++;
     if (this.#isClosed || this.#requestCount < MIN_REQUESTS_FOR_THREAD) return;
-    this.#collect();
-    if (this.#pendingCount >= MAX_PENDING) return;
-    this.#thread ??= this.#start();
-    this.#pendingCount++;
-    // Waking a thread is expensive, so requests made in one turn are sent as a batch.
-    if (this.#unsent.length === 0) queueMicrotask(() => this.#send());
-    this.#unsent.push(request);
+    this.#worker ??= this.#start();
+    const key = keyOf(request);
+    if (this.#cells.has(key)) return;
+    const cell = this.#queue.put(request);
+    if (cell === undefined) return;
+    this.#forget(cell);
+    this.#cells.set(key, cell);
+    this.#requests.set(cell, key);
+    // Waking a thread is expensive, so requests made in one turn are announced together.
+    if (this.#isAnnouncing) return;
+    this.#isAnnouncing = true;
+    queueMicrotask(() => {
+      this.#isAnnouncing = false;
+      this.#queue.announce();
+    });
   }
 
-  /** Returns the signature if the thread has finished it and it is still cached. */
-  signedAhead(request: SigningRequest): Signature | undefined {
-    this.#collect();
-    const signature = this.#signed.get(request);
-    return signature && Signature.fromBytes(signature);
+  /** Returns the signature made ahead of time, or signs now. */
+  sign(request: SigningRequest): Signature {
+    const cell = this.#cells.get(keyOf(request));
+    const signature = cell === undefined ? undefined : this.#fromQueue(cell);
+    return signature ? Signature.fromBytes(signature) : signRequest(request);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#thread?.worker.terminate();
-    this.#thread = undefined;
+    this.#end();
+    await this.#worker?.terminate();
+    this.#worker = undefined;
   }
 
-  #send(): void {
-    this.#thread?.port.postMessage(this.#unsent);
-    this.#unsent = [];
-  }
-
-  /** Receives finished signatures synchronously, without returning to the event loop. */
-  #collect(): void {
-    if (!this.#thread) return;
-    const { port } = this.#thread;
-    for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
-      const { request, signature }: SignedAhead = received.message;
-      this.#signed.set(request, signature);
-      this.#pendingCount--;
+  #fromQueue(cell: number): Uint8Array | undefined {
+    const queue = this.#queue;
+    if (queue.withdraw(cell)) {
+      this.#forget(cell);
+      return undefined;
     }
+    while (queue.isTaken(cell)) {
+      const other = queue.takeLast();
+      if (!other) break;
+      queue.complete(other.cell, signRequest(other.request).toBytes(false));
+    }
+    return queue.signature(cell, MAX_WAIT_MS);
   }
 
-  #start() {
-    const { port1: port, port2 } = new MessageChannel();
-    const worker = this.#startWorker({ port: port2 });
+  #forget(cell: number): void {
+    const key = this.#requests.get(cell);
+    if (key === undefined) return;
+    this.#requests.delete(cell);
+    this.#cells.delete(key);
+  }
+
+  #start(): Worker {
+    const worker = this.#startWorker({ memory: this.#queue.memory });
     // Allows the process to exit while the thread is running.
     worker.unref();
     onThreadDeath(worker, (error) => this.#onDeath(error));
-    return { worker, port };
+    return worker;
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#cells.clear();
+    this.#requests.clear();
   }
 
   #onDeath(error: unknown): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#thread = undefined;
+    this.#end();
+    this.#worker = undefined;
     this.#logger.warn("Signing thread died, signing on the main thread", { error });
   }
 }
 
+function keyOf({ secretKey, signingRoot }: SigningRequest): string {
+  return Buffer.from(secretKey).toString("latin1") + Buffer.from(signingRoot).toString("latin1");
+}
+
 function startSigningWorker(workerData: SigningWorkerData): Worker {
-  return startThread("./signing-worker", import.meta.url, { workerData, transferList: [workerData.port] });
+  return startThread("./signing-worker", import.meta.url, { workerData });
 }

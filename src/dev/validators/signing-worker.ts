@@ -1,14 +1,17 @@
 // Runs in a worker thread. Loads only the signature library, so the thread starts in milliseconds and needs no preset.
 import { workerData } from "node:worker_threads";
-import { type SigningRequest, signRequest } from "./signing-request.ts";
-import type { SignedAhead, SigningWorkerData } from "./signing-thread.ts";
+import { CELL_COUNT, SigningQueue } from "./signing-queue.ts";
+import { signRequest } from "./signing-request.ts";
+import type { SigningWorkerData } from "./signing-thread.ts";
 
-const { port } = workerData as SigningWorkerData;
+const queue = new SigningQueue((workerData as SigningWorkerData).memory);
 
-port.on("message", (requests: SigningRequest[]) => {
-  for (const request of requests) {
-    // Uncompressed, since decompressing would cost the receiver a tenth of the time saved.
-    const signature = signRequest(request).toBytes(false);
-    port.postMessage({ request, signature } satisfies SignedAhead);
+for (let next = 0; ; ) {
+  const { announced } = queue;
+  for (; next !== announced; next = (next + 1) | 0) {
+    const cell = next & (CELL_COUNT - 1);
+    const request = queue.take(cell);
+    if (request) queue.complete(cell, signRequest(request).toBytes(false));
   }
-});
+  queue.waitForMore(announced);
+}
