@@ -1,7 +1,7 @@
 import { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import type { LightClientHeader, Slot } from "@lodestar/types";
+import type { LightClientHeader } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { ChainEvents } from "../chain/events.ts";
@@ -57,7 +57,31 @@ const ON_DEMAND: readonly OnDemandTopics[] = [
   },
 ];
 
+/** Updates for light clients, which the chain derives for each block only if there are subscribers. */
+function lightClientTopics(config: BeaconConfig): OnDemandTopics[] {
+  // The fork of an update is the fork of its attested header (altair/light-client/p2p-interface.md).
+  const versionOf = ({ attestedHeader }: { attestedHeader: LightClientHeader }) =>
+    config.getForkName(attestedHeader.beacon.slot);
+  return [
+    {
+      topics: [EventType.lightClientFinalityUpdate],
+      follow: (events, publish) =>
+        events.on("lightClientFinalityUpdate", (data) =>
+          publish({ type: EventType.lightClientFinalityUpdate, message: { version: versionOf(data), data } }),
+        ),
+    },
+    {
+      topics: [EventType.lightClientOptimisticUpdate],
+      follow: (events, publish) =>
+        events.on("lightClientOptimisticUpdate", (data) =>
+          publish({ type: EventType.lightClientOptimisticUpdate, message: { version: versionOf(data), data } }),
+        ),
+    },
+  ];
+}
+
 export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
+  const onDemand = [...ON_DEMAND, ...lightClientTopics(config)];
   const readers = new Map<Topic, Set<EventReader>>();
   const { toJson } = routes.events.getEventSerdes(config);
 
@@ -66,7 +90,7 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
   const unsubscribers = new Map<OnDemandTopics, () => void>();
 
   function followOnDemand(): void {
-    for (const demanded of ON_DEMAND) {
+    for (const demanded of onDemand) {
       const isRead = demanded.topics.some((topic) => (readers.get(topic)?.size ?? 0) > 0);
       const end = unsubscribers.get(demanded);
       if (isRead && !end) unsubscribers.set(demanded, demanded.follow(events, publish));
@@ -168,18 +192,6 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
   events.on("blsToExecutionChange", (message) => publish({ type: EventType.blsToExecutionChange, message }));
   events.on("proposerSlashing", (message) => publish({ type: EventType.proposerSlashing, message }));
   events.on("attesterSlashing", (message) => publish({ type: EventType.attesterSlashing, message }));
-  events.on("lightClientFinalityUpdate", (data) => {
-    publish({
-      type: EventType.lightClientFinalityUpdate,
-      message: { version: config.getForkName(attestedSlot(data)), data },
-    });
-  });
-  events.on("lightClientOptimisticUpdate", (data) => {
-    publish({
-      type: EventType.lightClientOptimisticUpdate,
-      message: { version: config.getForkName(attestedSlot(data)), data },
-    });
-  });
   events.on("finalized", ({ root, stateRoot, epoch, executionOptimistic }) => {
     publish({
       type: EventType.finalizedCheckpoint,
@@ -191,9 +203,4 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
     const heads = { oldHeadBlock: oldHead, newHeadBlock: newHead, oldHeadState, newHeadState };
     publish({ type: EventType.chainReorg, message: { slot, depth, ...heads, epoch, executionOptimistic } });
   });
-}
-
-/** The fork of an update is the fork of its attested header (altair/light-client/p2p-interface.md). */
-function attestedSlot({ attestedHeader }: { attestedHeader: LightClientHeader }): Slot {
-  return attestedHeader.beacon.slot;
 }

@@ -223,8 +223,7 @@ export class BeaconChain {
   ): Promise<ImportedBlock> {
     const { block: message, root, postState, blobsBundle } = produced;
     const { slot, proposerIndex } = message;
-    const signed =
-      signature instanceof Uint8Array ? { message, signature } : lazilySignedBlock(message, signature);
+    const signed = signature instanceof Uint8Array ? { message, signature } : lazilySignedBlock(message, signature);
     const arrivedAt = this.clock.nowSeconds();
     this.pools.seen.blockProposers.add(slot, proposerIndex, root);
     this.events.publish("blockGossip", { slot, root, signed });

@@ -65,16 +65,29 @@ export class BestUpdates {
     this.#final = undefined;
   }
 
+  /** Returns true if the update for a block is better than earlier ones. */
+  async isBetter(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<boolean> {
+    if (!summary.isSyncCommitteeUpdate) return false;
+    const { forkChoice } = this.#parts;
+    const period = periodOf(block);
+    for (const { root, slot, summary: other } of this.#candidates.values()) {
+      if (root === block.root || periodOf({ slot }) !== period || !forkChoice.isDescendant(root, block.root)) continue;
+      if (!isBetterUpdate(summary, other)) return false;
+    }
+    const storedUpdate = await this.#stored(period);
+    return !storedUpdate || isBetterUpdate(summary, toLightClientUpdateSummary(storedUpdate));
+  }
+
   /** Records the update for a block if it is better than earlier ones. */
   async offer(block: SlotAndRoot, { update, attestedState }: DerivedUpdate): Promise<void> {
-    if (!(await this.#isBetter(block, summaryOf(update)))) return;
+    if (!(await this.isBetter(block, summaryOf(update)))) return;
     const complete = withNextSyncCommittee(update, attestedState);
     this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: complete });
   }
 
   /** Like `offer`, but for an update that has not been created yet. */
   async offerSummary(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<void> {
-    if (await this.#isBetter(block, summary)) this.#candidates.set(block.root, { ...block, summary });
+    if (await this.isBetter(block, summary)) this.#candidates.set(block.root, { ...block, summary });
   }
 
   /** Stores finalized candidates and drops those that can no longer be finalized. */
@@ -111,18 +124,6 @@ export class BestUpdates {
       else if (updates.length > 0) break;
     }
     return updates;
-  }
-
-  async #isBetter(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<boolean> {
-    if (!summary.isSyncCommitteeUpdate) return false;
-    const { forkChoice } = this.#parts;
-    const period = periodOf(block);
-    for (const { root, slot, summary: other } of this.#candidates.values()) {
-      if (root === block.root || periodOf({ slot }) !== period || !forkChoice.isDescendant(root, block.root)) continue;
-      if (!isBetterUpdate(summary, other)) return false;
-    }
-    const storedUpdate = await this.#stored(period);
-    return !storedUpdate || isBetterUpdate(summary, toLightClientUpdateSummary(storedUpdate));
   }
 
   async #get(period: SyncPeriod): Promise<LightClientUpdate | undefined> {

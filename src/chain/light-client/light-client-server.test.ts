@@ -29,18 +29,21 @@ interface BlockOptions {
 }
 
 /** A light client server on an Altair chain with minimal blocks and states. */
-function scene() {
+function scene({ hasListeners = true } = {}) {
   const logger = createRecordingLogger();
   const events = new ChainEvents(logger);
   const announced: string[] = [];
   const finalityUpdates: LightClientFinalityUpdate[] = [];
-  events.on("lightClientOptimisticUpdate", ({ attestedHeader }) =>
-    announced.push(`optimistic ${attestedHeader.beacon.slot}`),
-  );
-  events.on("lightClientFinalityUpdate", (update) => {
-    announced.push(`finality ${update.attestedHeader.beacon.slot}`);
-    finalityUpdates.push(update);
-  });
+  const listen = () => {
+    events.on("lightClientOptimisticUpdate", ({ attestedHeader }) =>
+      announced.push(`optimistic ${attestedHeader.beacon.slot}`),
+    );
+    events.on("lightClientFinalityUpdate", (update) => {
+      announced.push(`finality ${update.attestedHeader.beacon.slot}`);
+      finalityUpdates.push(update);
+    });
+  };
+  if (hasListeners) listen();
   const blocks = new Map<RootHex, { block: ForkChoiceBlock; signed: unknown; state: unknown }>();
   let head: RootHex = ZERO_ROOT;
   /** Slots of the blocks whose states were read. */
@@ -95,7 +98,7 @@ function scene() {
     head = root;
     await server.follow(blocks.get(root)!.block);
   };
-  return { server, add, follow, announced, finalityUpdates, statesRead, logger };
+  return { server, add, follow, listen, announced, finalityUpdates, statesRead, logger };
 }
 
 it("publishes a signed block, but no finality update for the zero root", async () => {
@@ -141,6 +144,30 @@ it("publishes finality from the first block whose parent's state finalizes", asy
   expect(finalityUpdates[0]?.finalizedHeader.beacon.slot).toBe(1);
   expect(finalityUpdates[0]?.finalityBranch).not.toEqual(EMPTY_BRANCH);
   expect(await server.finalityUpdate()).toBe(finalityUpdates[0]);
+});
+
+it("without listeners, derives an update only when it is read", async () => {
+  const { server, add, follow, listen, announced, statesRead } = scene({ hasListeners: false });
+  const first = add(1, { parent: add(0, {}) });
+  const second = add(2, { parent: first, finalized: first });
+  // The first update of the period is the best so far, and so is the first that proves finality.
+  await follow(second);
+  await follow(add(3, { parent: second, finalized: first }));
+  statesRead.length = 0;
+  let head = second;
+  for (const slot of [4, 5, 6, 7]) {
+    head = add(slot, { parent: head, finalized: first });
+    await follow(head);
+  }
+  expect(statesRead).toEqual([]);
+  const finality = await server.finalityUpdate();
+  expect(finality?.attestedHeader.beacon.slot).toBe(6);
+  expect(finality?.finalizedHeader.beacon.slot).toBe(1);
+  expect((await server.optimisticUpdate())?.attestedHeader.beacon.slot).toBe(6);
+  expect(statesRead).toEqual([6]);
+  listen();
+  await follow(add(8, { parent: head, finalized: first }));
+  expect(announced).toEqual(["optimistic 7", "finality 7"]);
 });
 
 it("publishes an update once, also if its block becomes head again", async () => {

@@ -8,6 +8,7 @@ import {
   ZERO_HASH_HEX,
 } from "@lodestar/params";
 import { computeEpochAtSlot, computeSyncPeriodAtSlot } from "@lodestar/state-transition";
+import type { LightClientUpdateSummary } from "@lodestar/state-transition/light-client";
 import type {
   altair,
   LightClientBootstrap,
@@ -53,7 +54,9 @@ const REMEMBERED_BLOCKS = 256;
 const KEPT_HEADERS = 4;
 
 interface LatestUpdate {
-  update: LightClientFinalityUpdate;
+  attestedSlot: Slot;
+  /** If undefined, the update is derived when it is read. */
+  update: LightClientFinalityUpdate | undefined;
   /** Block containing the sync aggregate. */
   block: ForkChoiceBlock;
 }
@@ -68,7 +71,8 @@ export interface LightClientSnapshot {
 
 /**
  * Light client data, derived as the canonical chain grows (altair/light-client/full-node.md). A block's sync aggregate
- * signs its parent, so every head provides an update for its parent.
+ * signs its parent, so every head provides an update for its parent. Without listeners, an update is derived only when
+ * it is read, or if it is the best of its period.
  */
 export class LightClientServer {
   readonly #parts: LightClientParts;
@@ -137,11 +141,11 @@ export class LightClientServer {
 
   /** Returns null before the first finalization. */
   async finalityUpdate(): Promise<LightClientFinalityUpdate | null> {
-    return (await this.#canonical(this.#finality)) ?? null;
+    return (await this.#read(this.#finality)) ?? null;
   }
 
   async optimisticUpdate(): Promise<LightClientOptimisticUpdate | null> {
-    const update = await this.#canonical(this.#optimistic);
+    const update = await this.#read(this.#optimistic);
     return update ? toOptimisticUpdate(update) : null;
   }
 
@@ -171,31 +175,60 @@ export class LightClientServer {
   }
 
   async #process(block: ForkChoiceBlock): Promise<void> {
+    const { events } = this.#parts;
+    const isAwaited =
+      events.hasListeners("lightClientOptimisticUpdate") || events.hasListeners("lightClientFinalityUpdate");
+    await (isAwaited ? this.#processDerived(block) : this.#processLazily(block));
+  }
+
+  async #processDerived(block: ForkChoiceBlock): Promise<void> {
     const derived = await this.#derive(block.root);
     if (!derived) return;
     const { update } = derived;
-    await this.#updateOptimistic({ update, block });
-    if (update.finalizedHeader.beacon.slot > GENESIS_SLOT) await this.#updateFinality({ update, block });
+    const latest = { block, attestedSlot: update.attestedHeader.beacon.slot, update };
+    if (await this.#updateOptimistic(latest)) {
+      this.#parts.events.publish("lightClientOptimisticUpdate", toOptimisticUpdate(update));
+    }
+    if (update.finalizedHeader.beacon.slot > GENESIS_SLOT && (await this.#updateFinality(latest))) {
+      this.#parts.events.publish("lightClientFinalityUpdate", update);
+    }
     await this.#best.offer(block, derived);
   }
 
-  /** Processes a block's update as a summary. Comparing updates requires no state. */
+  async #processLazily(block: ForkChoiceBlock): Promise<void> {
+    const summary = await this.#summaryOf(block);
+    if (!summary) return;
+    const latest = { block, attestedSlot: summary.attestedHeaderSlot, update: undefined };
+    await this.#updateOptimistic(latest);
+    if (summary.finalizedHeaderSlot > GENESIS_SLOT) await this.#updateFinality(latest);
+    if (!(await this.#best.isBetter(block, summary))) return;
+    const derived = await this.#derive(block.root);
+    if (derived) await this.#best.offer(block, derived);
+  }
+
   async #processSummary(block: ForkChoiceBlock): Promise<void> {
+    const summary = await this.#summaryOf(block);
+    if (summary) await this.#best.offerSummary(block, summary);
+  }
+
+  /** Summarizes a block's update, which requires no state. Returns undefined if the block has none. */
+  async #summaryOf(block: ForkChoiceBlock): Promise<LightClientUpdateSummary | undefined> {
     const { blocks, forkChoice } = this.#parts;
     const attested = forkChoice.get(block.parentRoot);
     const signed = await blocks.signedByRoot(block.root);
     const syncAggregate = signed && attested && this.#usefulAggregate(signed, attested);
-    if (!syncAggregate) return;
+    if (!syncAggregate) return undefined;
     const { root } = attested.finalized;
-    const finalizedSlot = root === ZERO_HASH_HEX ? GENESIS_SLOT : (await blocks.link(root))?.slot;
-    await this.#best.offerSummary(block, {
+    const finalizedSlot =
+      root === ZERO_HASH_HEX ? GENESIS_SLOT : (forkChoice.get(root)?.slot ?? (await blocks.link(root))?.slot);
+    return {
       activeParticipants: participants(syncAggregate),
       attestedHeaderSlot: attested.slot,
       signatureSlot: block.slot,
       finalizedHeaderSlot: finalizedSlot ?? GENESIS_SLOT,
       isSyncCommitteeUpdate: computeSyncPeriodAtSlot(attested.slot) === computeSyncPeriodAtSlot(block.slot),
       isFinalityUpdate: root === ZERO_HASH_HEX || (finalizedSlot !== undefined && finalizedSlot > GENESIS_SLOT),
-    });
+    };
   }
 
   /** Returns undefined if light clients cannot use the aggregate. */
@@ -230,28 +263,33 @@ export class LightClientServer {
     return { update, attestedState };
   }
 
-  async #updateOptimistic(latest: LatestUpdate): Promise<void> {
-    if (!(await this.#isNewer(latest, this.#optimistic))) return;
+  /** Returns false if the update is not newer. */
+  async #updateOptimistic(latest: LatestUpdate): Promise<boolean> {
+    if (!(await this.#isNewer(latest, this.#optimistic))) return false;
     this.#optimistic = latest;
-    this.#parts.events.publish("lightClientOptimisticUpdate", toOptimisticUpdate(latest.update));
+    return true;
   }
 
-  async #updateFinality(latest: LatestUpdate): Promise<void> {
-    if (!(await this.#isNewer(latest, this.#finality))) return;
+  /** Returns false if the update is not newer. */
+  async #updateFinality(latest: LatestUpdate): Promise<boolean> {
+    if (!(await this.#isNewer(latest, this.#finality))) return false;
     this.#finality = latest;
-    this.#parts.events.publish("lightClientFinalityUpdate", latest.update);
+    return true;
   }
 
-  async #isNewer({ update }: LatestUpdate, previous: LatestUpdate | undefined): Promise<boolean> {
-    const previousUpdate = await this.#canonical(previous);
-    return previousUpdate === undefined || attestedSlot(previousUpdate) < attestedSlot(update);
+  async #isNewer({ attestedSlot }: LatestUpdate, previous: LatestUpdate | undefined): Promise<boolean> {
+    return !previous || previous.attestedSlot < attestedSlot || !(await this.#isCanonical(previous));
+  }
+
+  #isCanonical({ block: { root, slot } }: LatestUpdate): Promise<boolean> {
+    return this.#parts.blocks.isCanonical(root, slot);
   }
 
   /** Returns undefined if the block is no longer canonical. */
-  async #canonical(latest: LatestUpdate | undefined): Promise<LightClientFinalityUpdate | undefined> {
-    if (!latest) return undefined;
-    const { root, slot } = latest.block;
-    return (await this.#parts.blocks.isCanonical(root, slot)) ? latest.update : undefined;
+  async #read(latest: LatestUpdate | undefined): Promise<LightClientFinalityUpdate | undefined> {
+    if (!latest || !(await this.#isCanonical(latest))) return undefined;
+    latest.update ??= (await this.#derive(latest.block.root))?.update;
+    return latest.update;
   }
 
   /** Light clients represent genesis as the zero root, so a checkpoint with the genesis block root cannot be proven. */
@@ -285,5 +323,3 @@ function toOptimisticUpdate(update: LightClientFinalityUpdate): LightClientOptim
   const { attestedHeader, syncAggregate, signatureSlot } = update;
   return { attestedHeader, syncAggregate, signatureSlot } as LightClientOptimisticUpdate;
 }
-
-const attestedSlot = ({ attestedHeader }: LightClientFinalityUpdate) => attestedHeader.beacon.slot;
