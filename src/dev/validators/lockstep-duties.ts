@@ -102,7 +102,7 @@ export class LockstepDuties {
       if (proposal) this.#revealRandaoAhead(proposal.block.postState, slot + 2, plan);
       return prepared;
     });
-    const publish = (made: Proposal) => failures.attempt(PROPOSE, slot, () => this.#publish(made));
+    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#publish(signed));
     if (timely && !(await publish(timely))) return;
     await failures.attempt("voting", slot, async () => {
       await history.flush();
