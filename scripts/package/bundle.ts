@@ -91,6 +91,24 @@ const keepPlaces: Plugin = {
     }),
 };
 
+/** Suffix of the id of a copied module. */
+const COPY = "?copy";
+
+/**
+ * Gives the HTTP client of @lodestar/api its own copy of a module with a class that extends Node's `Headers`. Without
+ * the class, the copy that the codecs use does not load Node's fetch at the start.
+ */
+const copyHeaders: Plugin = {
+  name: "copy-headers",
+  async resolveId(source, importer, options) {
+    if (!source.endsWith("/headers.js") || !/@lodestar[\\/]api[\\/]lib[\\/]utils[\\/]client/.test(importer ?? ""))
+      return null;
+    const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+    return resolved && { ...resolved, id: `${resolved.id}${COPY}` };
+  },
+  load: (id) => (id.endsWith(COPY) ? readFileSync(id.slice(0, -COPY.length), "utf8") : null),
+};
+
 /** Leaves out the page of a checkout. */
 const leaveOut: Plugin = {
   name: "leave-out",
@@ -122,9 +140,13 @@ async function bundle(): Promise<OutputChunk[]> {
     external: isExternal,
     platform: "node",
     transform: { target: "node22" },
-    // Drops unused modules of its HTTP client, which would load Node's fetch.
-    treeshake: { moduleSideEffects: [{ test: /[\\/]@lodestar[\\/]api[\\/]/, sideEffects: false }] },
-    plugins: [leaveOut, keepPlaces],
+    treeshake: {
+      // Drops unused modules: the HTTP client of one and the YAML parser of the other.
+      moduleSideEffects: [{ test: /[\\/]@lodestar[\\/](?:api|utils)[\\/]/, sideEffects: false }],
+      // Drops unused classes that extend those of Node's fetch, which the first use of its globals loads.
+      unknownGlobalSideEffects: false,
+    },
+    plugins: [leaveOut, copyHeaders, keepPlaces],
     onLog: throwLog,
   });
   const { output } = await bundler.write({

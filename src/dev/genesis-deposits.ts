@@ -36,48 +36,55 @@ export function genesisDeposits(
   keys: DevKeys,
   parameters: DepositParameters = {},
 ): phase0.DepositData[] {
-  return [...signDeposits(chainConfig, keys, parameters)];
+  return [...signedGenesisDeposits(chainConfig, keys, parameters)];
 }
 
-/**
- * Creates the same deposits in time slices, since 100,000 of them take a minute. `onProgress` is called after each
- * deposit and may throw to cancel.
- */
-export async function genesisDepositsInSlices(
+/** Yields the same deposits, signing each when it is requested. */
+export function* signedGenesisDeposits(
   chainConfig: ChainConfig,
   keys: DevKeys,
   parameters: DepositParameters,
-  onProgress: (done: number) => void,
-): Promise<phase0.DepositData[]> {
-  const deposits: phase0.DepositData[] = [];
-  const slice = new TimeSlice();
-  for (const deposit of signDeposits(chainConfig, keys, parameters)) {
-    onProgress(deposits.push(deposit));
-    await slice.yieldIfDue();
-  }
-  return deposits;
-}
-
-function* signDeposits(
-  chainConfig: ChainConfig,
-  keys: DevKeys,
-  { withdrawals = [], balances = [] }: DepositParameters,
 ): Generator<phase0.DepositData> {
-  const targets = expandRanges(withdrawals, keys.count, "withdrawal credentials");
-  const amounts = expandRanges(balances, keys.count, "balances");
-  for (const index of keys.indices) {
-    const pubkey = keys.publicKey(index)!;
-    const message: phase0.DepositMessage = {
-      pubkey,
-      withdrawalCredentials: withdrawalCredentials(targets[index], pubkey),
-      amount: depositAmount(amounts[index]),
-    };
+  let index = 0;
+  for (const message of genesisDepositMessages(keys, parameters)) {
     const root = depositSigningRoot(chainConfig, message);
     const key = toHex(root);
     const signature = genesisSignatures.get(key) ?? keys.secretKey(index)!.sign(root).toBytes();
     genesisSignatures.set(key, signature);
     yield { ...message, signature };
+    index++;
   }
+}
+
+/** Yields the deposits of the genesis validators without signatures, for a chain whose deposit root omits them. */
+export function* genesisDepositMessages(
+  keys: DevKeys,
+  { withdrawals = [], balances = [] }: DepositParameters,
+): Generator<phase0.DepositMessage> {
+  const targets = expandRanges(withdrawals, keys.count, "withdrawal credentials");
+  const amounts = expandRanges(balances, keys.count, "balances");
+  for (const index of keys.indices) {
+    const pubkey = keys.publicKey(index)!;
+    yield {
+      pubkey,
+      withdrawalCredentials: withdrawalCredentials(targets[index], pubkey),
+      amount: depositAmount(amounts[index]),
+    };
+  }
+}
+
+/**
+ * Collects generated deposits in time slices, since 100,000 of them take a minute. `onProgress` is called after each
+ * deposit and may throw to cancel.
+ */
+export async function collectInSlices<T>(deposits: Iterable<T>, onProgress: (done: number) => void): Promise<T[]> {
+  const collected: T[] = [];
+  const slice = new TimeSlice();
+  for (const deposit of deposits) {
+    onProgress(collected.push(deposit));
+    await slice.yieldIfDue();
+  }
+  return collected;
 }
 
 /** Creates the deposit of a genesis validator, or of a later validator that has the key for its index. */

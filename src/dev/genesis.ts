@@ -35,7 +35,7 @@ import { FlatPubkeys } from "../bls/flat-pubkeys.ts";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import { createKeys } from "./create-keys.ts";
-import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
+import { eth1DataAfter, genesisDepositMessages, genesisDeposits } from "./genesis-deposits.ts";
 import type { GenesisParameters } from "./genesis-parameters.ts";
 import { gloasGenesis } from "./gloas-genesis.ts";
 import { InvalidChainError } from "./invalid-chain-error.ts";
@@ -57,8 +57,10 @@ interface DevGenesisOptions extends Omit<GenesisParameters, "configOverrides"> {
    * chain starts at deposit index 0.
    */
   depositsElsewhere?: boolean;
-  /** Deposits of all validators. Created and signed if absent. */
+  /** Deposits of all validators, unless there is a deposit contract. Created and signed if absent. */
   signedDeposits?: readonly phase0.DepositData[];
+  /** Deposits of all validators if there is a deposit contract. Created if absent. */
+  depositMessages?: readonly phase0.DepositMessage[];
 }
 
 export interface DevGenesis {
@@ -71,7 +73,7 @@ export interface DevGenesis {
 /**
  * Creates the genesis state of a dev chain, in the fork scheduled at genesis by its configuration. The result equals
  * that of `initialize_beacon_state_from_eth1` with one deposit per validator, but the slow proofs and signature checks
- * are skipped. Deposits are signed because the deposit root covers the signatures.
+ * are skipped. Without a deposit contract, deposits are signed because the deposit root covers the signatures.
  */
 export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   const { chainConfig, builders } = options;
@@ -102,10 +104,11 @@ function createEarlierGenesis(options: DevGenesisOptions): DevGenesis {
   const keys = createKeys(options.keys, validatorCount);
   const forkConfig = createChainForkConfig(chainConfig);
   const fork = forkConfig.getForkSeq(GENESIS_SLOT);
-  const deposits = options.signedDeposits ?? genesisDeposits(chainConfig, keys, options);
+  const signed = depositsElsewhere ? [] : (options.signedDeposits ?? genesisDeposits(chainConfig, keys, options));
+  const deposits = depositsElsewhere ? (options.depositMessages ?? [...genesisDepositMessages(keys, options)]) : signed;
   const state = getGenesisBeaconState(
     forkConfig,
-    eth1DataAfter(depositsElsewhere ? [] : deposits, executionGenesis.blockHash),
+    eth1DataAfter(signed, executionGenesis.blockHash),
     getTemporaryBlockHeader(forkConfig, forkConfig.getForkTypes(GENESIS_SLOT).BeaconBlock.defaultValue()),
   );
   state.genesisTime = genesisTime;
@@ -145,7 +148,7 @@ interface Stake {
 }
 
 /** Applies "Process activations" from `initialize_beacon_state_from_eth1`. Before Electra, the cap is 32 ETH. */
-function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): Stake[] {
+function genesisStakes(deposits: readonly phase0.DepositMessage[], fork: ForkSeq): Stake[] {
   const stakes = deposits.map(({ withdrawalCredentials, amount }) => {
     const max = fork >= ForkSeq.electra ? getMaxEffectiveBalance(withdrawalCredentials) : MAX_EFFECTIVE_BALANCE;
     const effectiveBalance = Math.min(amount - (amount % EFFECTIVE_BALANCE_INCREMENT), max);
@@ -159,7 +162,7 @@ function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): 
 
 function registerValidators(
   state: BeaconStateAllForks,
-  deposits: readonly phase0.DepositData[],
+  deposits: readonly phase0.DepositMessage[],
   stakes: readonly Stake[],
 ): void {
   state.validators = state.type.fields.validators.toViewDU(

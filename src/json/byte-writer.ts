@@ -5,25 +5,25 @@ const INEXACT_UPPER_HALF = 2 ** 21;
 
 const LONG_COPY_BYTES = 64;
 
-/** Hex digits of two bytes as a little-endian word, indexed by those bytes as a little-endian number. */
-const HEX_OF_TWO_BYTES = new Uint32Array(2 ** 16);
-/** Four decimal digits with leading zeros as a little-endian word. */
+const hexCode = (digit: number) => DIGITS.charCodeAt(digit);
+/** Hex digits of a byte as a little-endian word. */
+const HEX_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => hexCode(byte >> 4) | (hexCode(byte & 15) << 8));
+/** The least significant digit is the last one. */
+const TWO_DIGITS = Uint16Array.from({ length: 100 }, (_, value) => {
+  return hexCode(Math.floor(value / 10)) | (hexCode(value % 10) << 8);
+});
+/** Four decimal digits with leading zeros as a little-endian word. Filled by the first writer. */
 const FOUR_DIGITS = new Uint32Array(10_000);
-for (let pair = 0; pair < HEX_OF_TWO_BYTES.length; pair++) {
-  const [low, high] = [pair & 0xff, pair >> 8];
-  HEX_OF_TWO_BYTES[pair] = wordOf([low >> 4, low & 15, high >> 4, high & 15]);
-}
-for (let value = 0; value < FOUR_DIGITS.length; value++) {
-  FOUR_DIGITS[value] = wordOf([
-    Math.floor(value / 1000),
-    Math.floor(value / 100) % 10,
-    Math.floor(value / 10) % 10,
-    value % 10,
-  ]);
-}
+/** Hex digits of two bytes as a little-endian word, indexed by those bytes as a little-endian number. Likewise. */
+const HEX_OF_TWO_BYTES = new Uint32Array(2 ** 16);
 
-function wordOf(digits: number[]): number {
-  return digits.reduceRight((word, digit) => word * 256 + DIGITS.charCodeAt(digit), 0);
+function fillTables(): void {
+  for (let pair = 0; pair < HEX_OF_TWO_BYTES.length; pair++) {
+    HEX_OF_TWO_BYTES[pair] = HEX_OF_BYTE[pair & 0xff]! | (HEX_OF_BYTE[pair >> 8]! << 16);
+  }
+  for (let value = 0; value < FOUR_DIGITS.length; value++) {
+    FOUR_DIGITS[value] = TWO_DIGITS[Math.floor(value / 100)]! | (TWO_DIGITS[value % 100]! << 16);
+  }
 }
 
 const STEP_BYTES = 8;
@@ -67,6 +67,7 @@ export class ByteWriter {
   at = 0;
 
   constructor(bytes: Buffer) {
+    if (FOUR_DIGITS[0] === 0) fillTables();
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LogQuery } from "../../evm/eth/logs/log-search.ts";
+import type { LogQuery } from "../../evm/eth/logs/log-query.ts";
 import { blockNumber, ethAddress, hash32 } from "./eth.ts";
 import { arrayOf, type FieldSchemas, formOf, optionalFields } from "./objects.ts";
 import { parseFixedHex } from "./scalars.ts";

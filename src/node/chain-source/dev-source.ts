@@ -24,7 +24,12 @@ import { createKeys } from "../../dev/create-keys.ts";
 import { hasOverrides } from "../../dev/evm/evm-store.ts";
 import { createEvmChain, openEvmChain } from "../../dev/evm/open-evm.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
-import { genesisDeposits, genesisDepositsInSlices } from "../../dev/genesis-deposits.ts";
+import {
+  collectInSlices,
+  genesisDepositMessages,
+  genesisDeposits,
+  signedGenesisDeposits,
+} from "../../dev/genesis-deposits.ts";
 import { ChainMismatchError, type DevIdentity, requireDevChain, requireSameChain } from "../../dev/identity.ts";
 import type { DevSettings } from "../../dev/settings.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
@@ -215,14 +220,19 @@ async function createChain(
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const parameters = { forks, slotSeconds, genesisTime, execution, deposits, configOverrides };
   const baseConfig = devChainConfig(parameters);
-  const creatingEvm = options.evm && thread && createEvm(thread, baseConfig, options.evm.chainId);
-  // Awaited after the deposits are signed, while the EVM loads.
+  const creatingEvm = options.evm && thread ? createEvm(thread, baseConfig, options.evm.chainId) : undefined;
+  // Awaited after the deposits are created, while the EVM loads.
   creatingEvm?.catch(() => {});
-  const progress = new Progress({ message: "Signing genesis deposits", logger });
-  const signedDeposits = await genesisDepositsInSlices(baseConfig, createKeys(keys, validators), options, (done) => {
+  const validatorKeys = createKeys(keys, validators);
+  const depositsElsewhere = deposits !== undefined || creatingEvm !== undefined;
+  const progress = new Progress({ message: "Creating genesis deposits", logger });
+  const onProgress = (done: number) => {
     options.signal?.throwIfAborted();
     progress.report(done, validators);
-  });
+  };
+  const created = depositsElsewhere
+    ? { depositMessages: await collectInSlices(genesisDepositMessages(validatorKeys, options), onProgress) }
+    : { signedDeposits: await collectInSlices(signedGenesisDeposits(baseConfig, validatorKeys, options), onProgress) };
   progress.finish();
   const evm = await creatingEvm;
   const chainConfig = devChainConfig({ ...parameters, evm: evm?.chain });
@@ -231,8 +241,8 @@ async function createChain(
     validatorCount: validators,
     genesisTime,
     executionGenesis: client?.block ?? evm?.block,
-    depositsElsewhere: deposits !== undefined || evm !== undefined,
-    signedDeposits,
+    depositsElsewhere,
+    ...created,
     keys,
     withdrawals,
     balances,

@@ -1,5 +1,5 @@
 import { unsupported } from "../../../errors/failure.ts";
-import type { LogQuery } from "../../../evm/eth/logs/log-search.ts";
+import type { LogQuery } from "../../../evm/eth/logs/log-query.ts";
 import type { EthSubscription } from "../../../evm/eth/logs/subscription.ts";
 import { type CallContext, defineMethod, optional, required } from "../../definition.ts";
 import { filterId } from "../../params/eth.ts";

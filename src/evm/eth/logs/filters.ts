@@ -1,6 +1,6 @@
 import { EthError } from "../eth-error.ts";
 import type { EthService } from "../eth-service.ts";
-import { checkRange, type LogQuery } from "./log-search.ts";
+import { checkRange, type LogQuery } from "./log-query.ts";
 import type { EthSubscription } from "./subscription.ts";
 
 interface Filter {

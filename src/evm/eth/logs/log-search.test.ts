@@ -13,7 +13,8 @@ import type { Transaction } from "../../execution/transaction.ts";
 import { EthChain } from "../eth-chain.ts";
 import type { EthEngine } from "../eth-engine.ts";
 import type { LogJson } from "../json/receipt-json.ts";
-import { type LogQuery, LogSearch } from "./log-search.ts";
+import type { LogQuery } from "./log-query.ts";
+import { LogSearch } from "./log-search.ts";
 
 const STEPS = 50;
 const TOPICS = Array.from({ length: 6 }, (_, n) => new Uint8Array(32).fill(n + 1));

@@ -3,19 +3,12 @@ import { ByteLru } from "../../../collections/byte-lru.ts";
 import type { LoggedBlock } from "../../engine/storage/block-archive.ts";
 import { BloomIndex } from "../../engine/storage/bloom-index.ts";
 import { toHex } from "../../execution/payload.ts";
-import { LATEST, type NumberedBlock } from "../block-id.ts";
+import { LATEST } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { type LogJson, logsJson } from "../json/receipt-json.ts";
-import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
-
-/** Query for the logs in a range of canonical blocks or in a single block. */
-export interface LogQuery extends LogCriteria {
-  fromBlock?: NumberedBlock | undefined;
-  toBlock?: NumberedBlock | undefined;
-  /** Mutually exclusive with a range. */
-  blockHash?: string | undefined;
-}
+import { LogMatcher } from "./log-matcher.ts";
+import { checkRange, invalidRange, type LogQuery } from "./log-query.ts";
 
 export interface LogLimits {
   blocks: number;
@@ -135,13 +128,3 @@ function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint }
   if (from > to) throw invalidRange();
   return { from, to };
 }
-
-/** Throws an `EthError` if a query's range would be empty on any chain. */
-export function checkRange({ fromBlock = LATEST, toBlock = LATEST }: LogQuery): void {
-  if ([fromBlock, toBlock].some((block) => "tag" in block && block.tag === "pending")) {
-    throw new EthError("pending logs are not supported", INVALID_PARAMS);
-  }
-  if ("number" in fromBlock && "number" in toBlock && fromBlock.number > toBlock.number) throw invalidRange();
-}
-
-const invalidRange = () => new EthError("invalid block range params", INVALID_PARAMS);

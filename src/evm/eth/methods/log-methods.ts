@@ -1,5 +1,6 @@
 import type { EthChain } from "../eth-chain.ts";
-import { type LogQuery, LogSearch } from "../logs/log-search.ts";
+import type { LogQuery } from "../logs/log-query.ts";
+import { LogSearch } from "../logs/log-search.ts";
 
 interface LogArgs {
   query: LogQuery;
