@@ -4,7 +4,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { LightClientHeader } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import type { BeaconChain } from "../chain/chain.ts";
-import type { ChainEvents } from "../chain/events.ts";
+import type { ChainEvents, HeadEvent } from "../chain/events.ts";
 import { hasHeader } from "../data/sidecar.ts";
 import { versionedHashesOf } from "../execution/engine.ts";
 import { encodeJson } from "../json/encode.ts";
@@ -139,8 +139,7 @@ function countOf(readers: Iterable<EventReader>): number {
 
 /** Publishes chain events in the format of the Beacon API. */
 function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish): void {
-  events.on("head", ({ root, stateRoot, ...rest }) => {
-    publish({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
+  const publishHeadV2 = ({ root, stateRoot, payloadStatus, ...rest }: HeadEvent) => {
     const { slot, epochTransition, previousDutyDependentRoot, currentDutyDependentRoot, executionOptimistic } = rest;
     publish({
       type: EventType.headV2,
@@ -150,8 +149,7 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
           slot,
           block: root,
           state: stateRoot,
-          // Before gloas, a block contains its payload.
-          payloadStatus: "full",
+          payloadStatus,
           epochTransition,
           // These are the same roots, named after the epochs whose duties they determine.
           currentEpochDependentRoot: previousDutyDependentRoot,
@@ -160,7 +158,13 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
         },
       },
     });
+  };
+  events.on("head", (event) => {
+    const { root, stateRoot, payloadStatus: _, ...rest } = event;
+    publish({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
+    publishHeadV2(event);
   });
+  events.on("headPayload", publishHeadV2);
   events.on("block", ({ slot, root, executionOptimistic }) => {
     publish({ type: EventType.block, message: { slot, block: root, executionOptimistic } });
   });

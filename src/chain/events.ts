@@ -21,6 +21,8 @@ export interface HeadEvent {
   slot: number;
   root: RootHex;
   stateRoot: RootHex;
+  /** Before gloas always "full". */
+  payloadStatus: "empty" | "full";
   epochTransition: boolean;
   previousDutyDependentRoot: RootHex;
   currentDutyDependentRoot: RootHex;
@@ -64,6 +66,8 @@ interface ChainEventMap {
   /** A single block was imported. `seconds` is the wall-clock duration of the import. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;
+  /** The payload status of the head changed, but not its block. */
+  headPayload: HeadEvent;
   /** The head's payload was found valid after the head event. */
   headVerified: { slot: number; root: RootHex };
   reorg: ReorgEvent;

@@ -69,6 +69,7 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
     checkpoint: finalized,
     balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
     totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
+    effectiveBalances: anchorState.epochCtx.effectiveBalanceIncrements,
   });
   const orphaned = await Array.fromAsync(db.orphanedBlocks.roots());
   const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom, orphaned });

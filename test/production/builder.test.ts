@@ -3,6 +3,7 @@ import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { executionBlockOf } from "../../src/chain/fork-choice/types.ts";
 import { DEFAULT_BUILDER_SETTINGS } from "../../src/chain/production/builder-settings.ts";
 import { PayloadUnavailableError } from "../../src/execution/engine.ts";
 import { serveApi } from "../support/api/served-api.ts";
@@ -64,8 +65,7 @@ describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as con
     expect(answer.headers.get("eth-execution-payload-value")).toBe(String(builder.behaviour.value));
     expect(answer.headers.get("eth-consensus-version")).toBe(fork);
     const { parentHash, proposerPubkey } = builder.bidRequests.at(-1)!;
-    const { execution } = chain.head;
-    expect(toHex(parentHash)).toBe(execution.status === "pre-merge" ? "" : execution.blockHash);
+    expect(toHex(parentHash)).toBe(executionBlockOf(chain.head)?.blockHash ?? "");
     const { data } = JSON.parse(answer.text);
     expect(toHex(proposerPubkey)).toBe(toHex(devChain.keys.publicKey(Number(data.proposer_index))!));
     // The earlier version returns the same.

@@ -1,5 +1,5 @@
-import type { ChainConfig } from "@lodestar/config";
-import { BASIS_POINTS } from "@lodestar/params";
+import type { ChainForkConfig } from "@lodestar/config";
+import { BASIS_POINTS, ForkSeq } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { type Clock, ClockStoppedError } from "./clock.ts";
 
@@ -8,9 +8,15 @@ export function timeInSlot(clock: Clock, slot: Slot, share: number): number {
   return clock.slotStartSeconds(slot) + clock.secondsPerSlot * share;
 }
 
-/** Share of a slot after which attestations are due. */
-export function attestationDueShare({ ATTESTATION_DUE_BPS }: Pick<ChainConfig, "ATTESTATION_DUE_BPS">): number {
-  return ATTESTATION_DUE_BPS / BASIS_POINTS;
+/** Share of the slot after which attestations are due: get_attestation_due_ms. */
+export function attestationDueShare(config: ChainForkConfig, slot: Slot): number {
+  const isGloas = config.getForkSeq(slot) >= ForkSeq.gloas;
+  return (isGloas ? config.ATTESTATION_DUE_BPS_GLOAS : config.ATTESTATION_DUE_BPS) / BASIS_POINTS;
+}
+
+/** Share of a slot after which payload attestations are due: get_payload_attestation_due_ms (gloas/fork-choice.md). */
+export function payloadAttestationDueShare(config: ChainForkConfig): number {
+  return config.PAYLOAD_ATTESTATION_DUE_BPS / BASIS_POINTS;
 }
 
 /** Waits for a time within a slot. Resolves to false if the clock stops or the signal aborts first. */

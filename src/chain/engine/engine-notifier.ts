@@ -11,7 +11,7 @@ import type { BlockStore } from "../blocks/block-store.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { isUnverified } from "../fork-choice/payload-verification.ts";
-import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import type { ForkChoiceBlock, ForkChoiceNode } from "../fork-choice/types.ts";
 import { requestPayloadVerdict, terminalHashOf } from "../import/verify-payload.ts";
 import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import { InvalidPayloadRetry } from "./invalid-payload-retry.ts";
@@ -27,7 +27,7 @@ interface EngineNotifierParts {
   /** Applies a payload verdict to fork choice. */
   apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
   /** Returns the block to send to the engine as head if the actual head is about to be reorged. */
-  override(): ForkChoiceBlock | undefined;
+  override(): ForkChoiceNode | undefined;
   /** Reinstates a rejected block that turned out to be valid. */
   reinstate(block: ForkChoiceBlock): Promise<void>;
 }
@@ -65,6 +65,7 @@ export class EngineNotifier {
     this.#review = new InvalidPayloadRetry({ ...parts, ask, checkMerge: (block) => this.#checkMerge(block, VALID) });
     this.#stopListening = [
       events.on("head", () => this.notify()),
+      events.on("headPayload", () => this.notify()),
       engine.onStateChange((state) => {
         if (isReachable(state) && !this.#isReachable) this.#resetBackoff();
         this.#isReachable = isReachable(state);
@@ -88,7 +89,8 @@ export class EngineNotifier {
 
   onSlot(): void {
     const { engine, forkChoice } = this.#parts;
-    const isBehind = engine.state === "syncing" || forkChoice.head.execution.status === "optimistic";
+    const isBehind =
+      engine.state === "syncing" || forkChoice.payloadBlock(forkChoice.headNode)?.execution.status === "optimistic";
     if (this.#isUnanswered || this.#isOverridden || isBehind || this.#review.isDue) this.notify();
   }
 
@@ -126,7 +128,7 @@ export class EngineNotifier {
     for (let wasBackfilled = false; ; ) {
       const head = this.#headToSend();
       const blockHash = blockHashOf(head);
-      if (blockHash === null) return;
+      if (head === undefined || blockHash === null) return;
       const fork = config.getForkName(head.slot) as ForkPostBellatrix;
       const answer = await this.#ask(head, () =>
         engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, blockHash)),
@@ -141,17 +143,17 @@ export class EngineNotifier {
   }
 
   /**
-   * Returns the head to send. If the chain's head is invalid, returns the newest ancestor that is not, because a
-   * syncing engine can reach a new verdict only on such a block.
+   * Returns the block with the payload to send as head; undefined if it has been pruned. If the payload is invalid,
+   * returns the newest ancestor whose payload is not, because a syncing engine can reach a new verdict only on such a
+   * block.
    */
-  #headToSend(): ForkChoiceBlock {
+  #headToSend(): ForkChoiceBlock | undefined {
     const { forkChoice } = this.#parts;
-    const { head } = forkChoice;
     const override = this.#parts.override();
     this.#isOverridden = override !== undefined;
-    if (override) return override;
-    if (head.execution.status !== "invalid") return head;
-    for (const block of forkChoice.ancestors(head.root)) if (block.execution.status !== "invalid") return block;
+    const head = forkChoice.payloadBlock(override ?? forkChoice.headNode);
+    if (override || head?.execution.status !== "invalid") return head;
+    for (const block of forkChoice.payloadChain(head.root)) if (block.execution.status !== "invalid") return block;
     return head;
   }
 
@@ -186,7 +188,7 @@ export class EngineNotifier {
   async #checkMerge(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<PayloadVerdict> {
     const { forkChoice, blocks, engine } = this.#parts;
     let first: ForkChoiceBlock | undefined;
-    for (const ancestor of forkChoice.ancestors(block.root)) {
+    for (const ancestor of forkChoice.payloadChain(block.root)) {
       if (!isUnverified(ancestor)) break;
       first = ancestor;
     }

@@ -8,7 +8,7 @@ import { Progress } from "../../log/progress.ts";
 import type { BlockPosition, BlockStore, ChainBlock } from "../blocks/block-store.ts";
 import { Backoff } from "../fork-choice/backoff.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import { executionBlockOf, type ForkChoiceBlock } from "../fork-choice/types.ts";
 import { requestPayloadVerdict } from "../import/verify-payload.ts";
 import { blockHashOf } from "./forkchoice-state.ts";
 
@@ -78,18 +78,19 @@ export class PayloadBackfill {
     const next = slot === null ? null : await blocks.canonicalAtSlot(slot);
     if (next && toRootHex(payloadOf(next.signed).parentHash) === latest.hash) return slot;
     // If the engine is on another branch, the last common block is no later than the finalized block.
-    const { execution } = forkChoice.get(forkChoice.finalized.root) ?? head;
-    if (execution.status === "pre-merge" || execution.blockNumber > latest.number) return null;
-    return this.#firstAbove(execution.blockNumber, head);
+    const payload = executionBlockOf(forkChoice.get(forkChoice.finalized.root) ?? head);
+    if (payload === null || payload.blockNumber > latest.number) return null;
+    return this.#firstAbove(payload.blockNumber, head);
   }
 
   /**
    * Finds, by binary search, the first slot up to the head whose payload number exceeds `number`. Returns null if even
    * the head's payload number does not exceed `number`.
    */
-  async #firstAbove(number: number, { slot, execution }: ForkChoiceBlock): Promise<Slot | null> {
-    if (execution.status === "pre-merge" || execution.blockNumber <= number) return null;
-    let [below, above] = [-1, slot];
+  async #firstAbove(number: number, head: ForkChoiceBlock): Promise<Slot | null> {
+    const payload = executionBlockOf(head);
+    if (payload === null || payload.blockNumber <= number) return null;
+    let [below, above] = [-1, head.slot];
     while (above - below > 1) {
       const middle = Math.floor((below + above) / 2);
       if ((await this.#numberAtOrBefore(middle)) > number) above = middle;

@@ -5,7 +5,7 @@ import type { LogFields, Logger } from "../../log/logger.ts";
 import { ForkChoiceError } from "../fork-choice/error.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { putForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
-import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import { executionBlockOf, type ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { InvalidPayloadRejection } from "../import/block-rejection.ts";
 
 interface PayloadVerdictsParts {
@@ -32,8 +32,9 @@ export class PayloadVerdicts {
     const { forkChoice } = this.#parts;
     const block = forkChoice.get(root);
     // Finality may have pruned the block.
-    if (!block || block.execution.status === "pre-merge" || verdict.status === "optimistic") return false;
-    const { blockHash } = block.execution;
+    const payload = block && executionBlockOf(block);
+    if (!block || !payload || verdict.status === "optimistic") return false;
+    const { blockHash } = payload;
     if (verdict.status === "valid") {
       if (block.execution.status !== "invalid") this.#logged.delete(root);
       return this.#change(block, () => {

@@ -1,6 +1,7 @@
 import type { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
-import type { ForkChoiceBlock } from "./types.ts";
+import { buildsOnPayloadOf } from "./proto-array.ts";
+import { type ForkChoiceBlock, isPayloadVerified } from "./types.ts";
 
 /** Assertions from on_block, and those from sync/optimistic.md about invalid payloads. */
 export function requireImportable(
@@ -16,8 +17,15 @@ export function requireImportable(
       `${named} has an unknown parent ${block.parentRoot}. Import the parent first.`,
     );
   }
-  if (block.execution.status === "invalid" || parent.execution.status === "invalid") {
+  if (tree.isInvalidBlock(parent.root) || (block.bid === undefined && block.execution.status === "invalid")) {
     throw new ForkChoiceError("invalid-payload", `${named} or its parent has an invalid execution payload.`);
+  }
+  if (buildsOnPayloadOf(parent, block) && !isPayloadVerified(parent)) {
+    const isInvalid = parent.execution.status === "invalid";
+    throw new ForkChoiceError(
+      isInvalid ? "invalid-payload" : "parent-payload-unknown",
+      `${named} builds on the payload of block ${parent.root}, which is ${isInvalid ? "invalid" : "not verified yet"}.`,
+    );
   }
   if (block.slot > currentSlot) {
     throw new ForkChoiceError("future-slot", `${named} is ahead of the current slot ${currentSlot}.`);

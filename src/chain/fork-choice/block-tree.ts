@@ -1,6 +1,12 @@
 import type { RootHex } from "@lodestar/types";
 import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
+import {
+  type Checkpoint,
+  type ForkChoiceBlock,
+  type ForkChoiceNode,
+  type PayloadStatus,
+  sameCheckpoint,
+} from "./types.ts";
 
 /** Queries on the block tree that need no votes: ancestry, canonical chain, branches. */
 export abstract class BlockTree {
@@ -19,6 +25,7 @@ export abstract class BlockTree {
 
   abstract get head(): ForkChoiceBlock;
   abstract get finalized(): Checkpoint;
+  abstract get currentSlot(): number;
 
   has(root: RootHex): boolean {
     return this.tree.indexOf(root) !== NO_NODE;
@@ -57,25 +64,74 @@ export abstract class BlockTree {
     return true;
   }
 
+  /** gloas/fork-choice.md, get_ancestor. Returns undefined if the tree does not reach back to the slot. */
+  ancestorNodeAtSlot({ root, payloadStatus }: ForkChoiceNode, slot: number): ForkChoiceNode | undefined {
+    let isFull: boolean | null = null;
+    let node = this.tree.nodes[this.tree.indexOf(root)];
+    while (node !== undefined && node.block.slot > slot) {
+      isFull = node.isParentFull;
+      node = this.tree.nodes[node.parent];
+    }
+    if (node === undefined) return undefined;
+    return { root: node.block.root, payloadStatus: isFull === null ? payloadStatus : isFull ? "full" : "empty" };
+  }
+
   /** Iterates the block and its ancestors, newest first. */
   ancestors(root: RootHex): Iterable<ForkChoiceBlock> {
     return this.tree.chain(this.tree.indexOf(root));
   }
 
-  /** Returns the block and its ancestors, newest first, stopping before the first one that is not optimistic. */
+  /** True if a payload on the block's chain is invalid. Since gloas, the block's own payload is not on its chain. */
+  isInvalidBlock(root: RootHex): boolean {
+    const index = this.tree.indexOf(root);
+    return index !== NO_NODE && this.tree.isInvalid(index);
+  }
+
+  /** get_parent_payload_status: the variant of its parent that a block in the tree builds on. */
+  parentPayloadStatus(root: RootHex): PayloadStatus {
+    return this.tree.nodes[this.tree.indexOf(root)]?.isParentFull === false ? "empty" : "full";
+  }
+
+  /** Returns the variant of a block that the last head selection preferred. Before gloas always "full". */
+  payloadStatusOf(root: RootHex): "empty" | "full" {
+    return this.tree.nodes[this.tree.indexOf(root)]?.variants?.chosen ?? "full";
+  }
+
+  /**
+   * Returns the block with the newest payload on the node's chain, whatever its status; undefined if it has been
+   * pruned. Before gloas, that is the block itself.
+   */
+  payloadBlock({ root, payloadStatus }: ForkChoiceNode): ForkChoiceBlock | undefined {
+    const node = this.tree.nodes[this.tree.indexOf(root)];
+    if (node === undefined || node.variants === null || payloadStatus === "full") return node?.block;
+    return this.#blockAt(node.payloadParent);
+  }
+
+  /** Iterates the blocks with the payloads on the chain of a block's own payload, newest first. */
+  *payloadChain(root: RootHex): Generator<ForkChoiceBlock> {
+    let node = this.tree.nodes[this.tree.indexOf(root)];
+    while (node !== undefined) {
+      yield node.block;
+      node = this.tree.nodes[node.payloadParent];
+    }
+  }
+
+  /** Returns the blocks of the payload chain, newest first, stopping before the first one that is not optimistic. */
   optimisticAncestors(root: RootHex): ForkChoiceBlock[] {
     const optimistic: ForkChoiceBlock[] = [];
-    for (const block of this.ancestors(root)) {
+    for (const block of this.payloadChain(root)) {
       if (block.execution.status !== "optimistic") break;
       optimistic.push(block);
     }
     return optimistic;
   }
 
-  /** Returns the first block of each invalid branch. */
+  /** Returns the block of the first payload of each invalid branch. */
   invalidBranchRoots(): ForkChoiceBlock[] {
     const isInvalid = (block: ForkChoiceBlock | undefined) => block?.execution.status === "invalid";
-    return this.#blocksWhere((block) => isInvalid(block) && !isInvalid(this.get(block.parentRoot)));
+    return this.tree.nodes
+      .filter(({ block, payloadParent }) => isInvalid(block) && !isInvalid(this.#blockAt(payloadParent)))
+      .map(({ block }) => block);
   }
 
   /** Returns true if the block is not archived yet. The root of the tree is the last archived block. */
@@ -118,11 +174,15 @@ export abstract class BlockTree {
   }
 
   /**
-   * Returns the balance supporting the block and its descendants at the last head selection, in increments; 0 if
+   * get_weight: the balance supporting the node and its descendants at the last head selection, in increments; 0 if
    * unknown.
    */
-  weightOf(root: RootHex): number {
-    return this.tree.nodes[this.tree.indexOf(root)]?.weight ?? 0;
+  weightOf(root: RootHex, payloadStatus: PayloadStatus = "pending"): number {
+    const node = this.tree.nodes[this.tree.indexOf(root)];
+    if (node === undefined) return 0;
+    if (payloadStatus === "pending" || node.variants === null) return node.weight;
+    // is_previous_slot_payload_decision
+    return node.block.slot + 1 === this.currentSlot ? 0 : node.variants[payloadStatus].weight;
   }
 
   protected epochOf(slot: number): number {

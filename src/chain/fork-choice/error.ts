@@ -5,6 +5,7 @@ type ForkChoiceErrorCode =
   | "not-after-finalized-slot"
   | "not-descendant-of-finalized"
   | "invalid-payload"
+  | "parent-payload-unknown"
   | "contradicting-payload-status"
   | "justified-block-unknown"
   | "justified-payload-invalid";

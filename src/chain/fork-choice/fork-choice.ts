@@ -1,15 +1,21 @@
 import type { ChainForkConfig } from "@lodestar/config";
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { PTC_SIZE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
-import { Revision } from "../revision.ts";
-import { Backoff, type BackoffEntry } from "./backoff.ts";
+import type { BackoffEntry } from "./backoff.ts";
+import { BlockArrivals } from "./block-arrivals.ts";
 import { requireImportable } from "./block-assertions.ts";
-import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { type ExportedVotes, exportVotes, importVotes } from "./exported-votes.ts";
-import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
-import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid, reinstatePayload } from "./payload-status.ts";
-import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
+import { selectHead } from "./head-selection.ts";
+import { markPayloadValid } from "./payload-status.ts";
+import { PayloadTree } from "./payload-tree.ts";
+import {
+  attestationScoreOf,
+  proposerBoostScore,
+  shouldApplyProposerBoost,
+  shufflingDependentSlot,
+} from "./proposer-boost.ts";
+import { NO_NODE, ProtoArray, type ProtoNode, voteTarget } from "./proto-array.ts";
 import {
   initialCheckpoints,
   type StoreCheckpoints,
@@ -19,16 +25,26 @@ import {
 } from "./store-checkpoints.ts";
 import {
   type AttestationVotes,
+  type BlockArrival,
   type Checkpoint,
   type ForkChoiceBlock,
+  type ForkChoiceNode,
+  isPayloadVerified,
   type JustifiedBalances,
+  type PayloadStatus,
   sameCheckpoint,
 } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { Votes, type VotesSnapshot } from "./votes.ts";
 
+/** Parts of the configuration that fork choice reads. */
+type ForkChoiceConfig = Pick<
+  ChainForkConfig,
+  "PROPOSER_SCORE_BOOST" | "REORG_HEAD_WEIGHT_THRESHOLD" | "REORG_PARENT_WEIGHT_THRESHOLD" | "GLOAS_FORK_EPOCH"
+>;
+
 export interface ForkChoiceAnchor {
-  config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
+  config: ForkChoiceConfig;
   currentSlot: number;
   /** Trusted block. Earlier blocks are ignored. */
   anchor: ForkChoiceBlock;
@@ -38,7 +54,10 @@ export interface ForkChoiceAnchor {
   balances: Uint16Array;
   /** Total active balance including slashed validators, for the proposer boost; defaults to the sum of `balances`. */
   totalActiveBalance?: number;
+  /** See `JustifiedBalances`. */
+  effectiveBalances?: Uint16Array;
   slotsPerEpoch?: number;
+  ptcSize?: number;
 }
 
 /** Snapshot of fork choice. */
@@ -50,29 +69,30 @@ export interface ForkChoiceSnapshot {
   checkpoints: StoreCheckpoints;
   balances: JustifiedBalances;
   boostedRoot: RootHex | null;
-  late: [RootHex, number][];
+  arrivals: ReturnType<BlockArrivals["capture"]>;
+  payloadVotes: [RootHex, Uint8Array][];
   head: ForkChoiceBlock;
+  headPayloadStatus: PayloadStatus;
   queued: AttestationVotes[];
   retryBackoff: [RootHex, BackoffEntry][];
 }
 
-/** Store and handlers of phase0/fork-choice.md, with payload statuses as defined in sync/optimistic.md. */
-export class ForkChoice extends BlockTree {
-  /** Raised on every change. Votes only count once the head is updated. */
-  readonly revision = new Revision();
-  /** Backoff for retrying invalid payloads with the execution engine, whether or not their blocks are in the tree. */
-  readonly retryBackoff = new Backoff();
+/**
+ * Store and handlers of phase0/fork-choice.md and gloas/fork-choice.md, with payload statuses as defined in
+ * sync/optimistic.md. Serves all forks, and a tree can contain blocks from before and after gloas.
+ */
+export class ForkChoice extends PayloadTree {
   readonly #votes = new Votes();
-  readonly #boostPercent: number;
+  readonly #config: ForkChoiceConfig;
   #currentSlot: number;
   /** Latest slot reached before the clock was set back. */
   #setBackFrom = Number.NEGATIVE_INFINITY;
   #checkpoints: StoreCheckpoints;
   #balances: JustifiedBalances;
   #boostedRoot: RootHex | null = null;
-  /** Blocks of the current and previous slot that missed the attestation deadline, with their slots. */
-  #late = new Map<RootHex, number>();
+  readonly #arrivals = new BlockArrivals();
   #head: ForkChoiceBlock;
+  #headPayloadStatus: PayloadStatus;
   #queued: AttestationVotes[] = [];
 
   /** phase0/fork-choice.md, get_forkchoice_store. */
@@ -87,15 +107,19 @@ export class ForkChoice extends BlockTree {
   }
 
   private constructor(options: ForkChoiceAnchor) {
-    const { checkpoint, balances, totalActiveBalance } = options;
-    super(new ProtoArray(), options.slotsPerEpoch ?? SLOTS_PER_EPOCH);
-    this.#boostPercent = options.config.PROPOSER_SCORE_BOOST;
+    const { checkpoint, balances, totalActiveBalance, effectiveBalances } = options;
+    super(new ProtoArray(), {
+      slotsPerEpoch: options.slotsPerEpoch ?? SLOTS_PER_EPOCH,
+      ptcSize: options.ptcSize ?? PTC_SIZE,
+    });
+    this.#config = options.config;
     this.#currentSlot = options.currentSlot;
     this.#checkpoints = initialCheckpoints(checkpoint);
-    this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
+    this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances), effectiveBalances };
     // The anchor justifies its own checkpoint, regardless of its state.
     this.#head = { ...options.anchor, unrealizedJustified: checkpoint, unrealizedFinalized: checkpoint };
     this.tree.insert(this.#head);
+    this.#headPayloadStatus = this.#head.bid !== undefined && !isPayloadVerified(this.#head) ? "empty" : "full";
   }
 
   get currentSlot(): number {
@@ -127,6 +151,11 @@ export class ForkChoice extends BlockTree {
     return this.get(this.#head.root) ?? this.#head;
   }
 
+  /** Head selected by the last `updateHead`: its block, and whether it is full or empty. */
+  get headNode(): ForkChoiceNode {
+    return { root: this.#head.root, payloadStatus: this.#headPayloadStatus };
+  }
+
   capture(): ForkChoiceSnapshot {
     return {
       nodes: this.tree.capture(),
@@ -136,8 +165,10 @@ export class ForkChoice extends BlockTree {
       checkpoints: this.#checkpoints,
       balances: this.#balances,
       boostedRoot: this.#boostedRoot,
-      late: [...this.#late],
+      arrivals: this.#arrivals.capture(),
+      payloadVotes: this.payloadVotes.capture(),
       head: this.#head,
+      headPayloadStatus: this.#headPayloadStatus,
       queued: [...this.#queued],
       retryBackoff: this.retryBackoff.capture(),
     };
@@ -152,8 +183,10 @@ export class ForkChoice extends BlockTree {
     this.#checkpoints = snapshot.checkpoints;
     this.#balances = snapshot.balances;
     this.#boostedRoot = snapshot.boostedRoot;
-    this.#late = new Map(snapshot.late);
+    this.#arrivals.restore(snapshot.arrivals);
+    this.payloadVotes.restore(snapshot.payloadVotes);
     this.#head = snapshot.head;
+    this.#headPayloadStatus = snapshot.headPayloadStatus;
     this.#queued = snapshot.queued;
     this.retryBackoff.restore(snapshot.retryBackoff);
     this.revision.raise();
@@ -165,7 +198,7 @@ export class ForkChoice extends BlockTree {
     const newEpoch = this.epochOf(slot) > this.epochOf(this.#currentSlot);
     this.#currentSlot = slot;
     this.#boostedRoot = null;
-    for (const [root, lateSlot] of this.#late) if (lateSlot + 1 < slot) this.#late.delete(root);
+    this.#arrivals.onTick(slot);
     if (newEpoch) {
       this.#checkpoints = updateCheckpoints(this.#checkpoints, unrealizedOf(this.#checkpoints));
       this.revision.raise();
@@ -184,14 +217,14 @@ export class ForkChoice extends BlockTree {
     this.#boostedRoot = null;
   }
 
-  /** on_block, after the state transition. `timely` is true if the block arrived before the attestation deadline. */
-  onBlock(block: ForkChoiceBlock, { timely }: { timely: boolean }): void {
+  /** on_block, after the state transition. */
+  onBlock(block: ForkChoiceBlock, arrival: BlockArrival): void {
     if (this.has(block.root)) return;
     this.#requireImportable(block);
-    const boosted = timely && this.#deservesBoost(block);
+    const boosted = arrival.timely && this.#deservesBoost(block);
     this.#insert(block);
     if (boosted) this.#boostedRoot = block.root;
-    if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
+    this.#arrivals.record(block, arrival, this.#currentSlot);
   }
 
   /** Adds a block imported before a restart. Its arrival time is unknown, so it is neither boosted nor late. */
@@ -219,17 +252,38 @@ export class ForkChoice extends BlockTree {
 
   /** is_head_late. Returns false for blocks before the previous slot. */
   isLate(root: RootHex): boolean {
-    return this.#late.has(root);
+    return this.#arrivals.isLate(root);
   }
 
   isEquivocating(validator: number): boolean {
     return this.#votes.isEquivocating(validator);
   }
 
-  /** get_attestation_score: weight at the last head selection, excluding the proposer boost, in increments. */
+  /** get_attestation_score at the last head selection, in increments. Cheap for recent blocks. */
   attestationScore(root: RootHex): number {
-    const isBoosted = this.#boostedRoot !== null && this.isDescendant(root, this.#boostedRoot);
-    return this.weightOf(root) - (isBoosted ? this.committeeFraction(this.#boostPercent) : 0);
+    const index = this.tree.indexOf(root);
+    return index === NO_NODE ? 0 : attestationScoreOf(this.tree, index);
+  }
+
+  /**
+   * is_head_weak. Equivocating members of the committees of the block's slot count as votes for the block. Leaves them
+   * out for blocks before the previous slot and for those restored after a restart.
+   */
+  isHeadWeak(root: RootHex): boolean {
+    const { balances, effectiveBalances = balances } = this.#balances;
+    let weight = this.attestationScore(root);
+    for (const committee of this.#votes.hasEquivocations ? this.#arrivals.committeesOf(root) : []) {
+      for (let position = 0; position < committee.length; position++) {
+        const validator = committee[position]!;
+        if (this.isEquivocating(validator)) weight += effectiveBalances[validator] ?? 0;
+      }
+    }
+    return weight < this.committeeFraction(this.#config.REORG_HEAD_WEIGHT_THRESHOLD);
+  }
+
+  /** is_parent_strong, for the parent block. */
+  isParentStrong(root: RootHex): boolean {
+    return this.attestationScore(root) > this.committeeFraction(this.#config.REORG_PARENT_WEIGHT_THRESHOLD);
   }
 
   /** calculate_committee_fraction, in increments. */
@@ -242,80 +296,34 @@ export class ForkChoice extends BlockTree {
     return sameCheckpoint(this.#balances.checkpoint, this.justified) ? null : this.justified;
   }
 
-  /** Keeps a reference to the array, which must not change afterwards. See `ForkChoiceAnchor` for its contents. */
-  setJustifiedBalances(checkpoint: Checkpoint, balances: Uint16Array, totalActiveBalance?: number): void {
-    this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
+  /** Keeps references to the arrays, which must not change afterwards. See `ForkChoiceAnchor` for their contents. */
+  setJustifiedBalances(
+    checkpoint: Checkpoint,
+    balances: Uint16Array,
+    totalActiveBalance?: number,
+    effectiveBalances?: Uint16Array,
+  ): void {
+    this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances), effectiveBalances };
   }
 
-  /** get_head */
+  /** get_head: returns the block; `headNode` includes the payload status. Can change without any message. */
   updateHead(): ForkChoiceBlock {
-    const { block } = this.tree.nodeAt(this.#selectHead());
+    const index = this.#selectHead();
+    const { block, variants } = this.tree.nodeAt(index);
     // sync/optimistic.md, "Re-orgs": an invalid justified block cannot be worked around.
-    if (block.execution.status === "invalid") {
+    if (this.tree.isInvalid(index)) {
       throw new ForkChoiceError(
         "justified-payload-invalid",
         `The payload of the justified block ${block.root} is invalid, so no block can be the head.`,
       );
     }
-    if (block !== this.#head) {
+    const payloadStatus = variants === null ? "full" : variants.chosen;
+    if (block !== this.#head || payloadStatus !== this.#headPayloadStatus) {
       this.#head = block;
+      this.#headPayloadStatus = payloadStatus;
       this.revision.raise();
     }
     return block;
-  }
-
-  /** Applies a VALID verdict from the execution engine. Ignores unknown hashes. */
-  onValidPayload(blockHash: RootHex): void {
-    const indices: number[] = [];
-    this.tree.nodes.forEach(({ block: { execution } }, index) => {
-      if (execution.status !== "pre-merge" && execution.blockHash === blockHash) indices.push(index);
-    });
-    markPayloadValid(this.tree, indices);
-    this.revision.raise();
-  }
-
-  /**
-   * Applies an INVALID verdict to a block in the tree. Returns the finalized or valid block that the verdict
-   * contradicts, if any; such a block keeps its status.
-   */
-  onInvalidPayload(blockRoot: RootHex, latestValidHash: RootHex | null): ForkChoiceBlock | null {
-    const index = this.tree.indexOf(blockRoot);
-    if (index === NO_NODE) {
-      throw new ForkChoiceError("unknown-block", `Block ${blockRoot} with an invalid payload is not in the tree.`);
-    }
-    const contradicted = markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.finalized.root });
-    this.#noteFallen();
-    this.revision.raise();
-    return contradicted;
-  }
-
-  /**
-   * Applies an INVALID verdict to a block that was not imported. Can invalidate ancestors of the block, along with
-   * other descendants of those ancestors.
-   */
-  onRejectedPayload(
-    { root, parentRoot }: { root: RootHex; parentRoot: RootHex },
-    latestValidHash: RootHex | null,
-  ): ForkChoiceBlock | null {
-    this.retryBackoff.schedule(root, this.#currentSlot);
-    const parent = this.tree.indexOf(parentRoot);
-    const invalid = { latestValidHash, finalizedRoot: this.finalized.root };
-    const contradicted = markAncestorsInvalid(this.tree, parent, invalid);
-    this.#noteFallen();
-    this.revision.raise();
-    return contradicted;
-  }
-
-  /** Reinstates a payload that the execution engine once rejected but now finds valid, along with all its ancestors. */
-  onReinstatedPayload(root: RootHex): void {
-    reinstatePayload(this.tree, this.tree.indexOf(root));
-    this.revision.raise();
-  }
-
-  /** Returns true if the payload of the block or of an ancestor is invalid. */
-  isInvalid(root: RootHex): boolean {
-    const block = this.get(root);
-    return block ? block.execution.status === "invalid" : this.retryBackoff.has(root);
   }
 
   /** Removes all blocks except the finalized one and its descendants. Returns the removed blocks, oldest first. */
@@ -325,6 +333,7 @@ export class ForkChoice extends BlockTree {
     if (keep.every((flag) => flag === 1)) return [];
     const { removed, newIndexOf } = this.tree.prune(keep);
     this.#votes.remap(newIndexOf);
+    for (const { root } of removed) this.payloadVotes.delete(root);
     this.revision.raise();
     return removed;
   }
@@ -335,13 +344,6 @@ export class ForkChoice extends BlockTree {
 
   importVotes(exported: ExportedVotes): void {
     importVotes(this.tree, this.#votes, exported);
-  }
-
-  /** Starts the backoff for branch roots that were invalidated indirectly. */
-  #noteFallen(): void {
-    for (const { root } of this.invalidBranchRoots()) {
-      if (!this.retryBackoff.has(root)) this.retryBackoff.schedule(root, this.#currentSlot);
-    }
   }
 
   #requireImportable(block: ForkChoiceBlock): void {
@@ -365,14 +367,20 @@ export class ForkChoice extends BlockTree {
   #selectHead(): number {
     const { balances, totalActive } = this.#balances;
     this.tree.applyVoteDeltas(this.#votes.takeDeltas(this.tree.size, balances));
+    const boostedNode = this.#boostedRoot === null ? NO_NODE : this.tree.indexOf(this.#boostedRoot);
+    const isBoosted = shouldApplyProposerBoost(this.tree, boostedNode, {
+      isWeak: (index) => this.isHeadWeak(this.tree.nodeAt(index).block.root),
+      isPtcTimely: (index) => this.#arrivals.isPtcTimely(this.tree.nodeAt(index).block.root),
+    });
     return selectHead(this.tree, {
       justified: this.justified,
       finalized: this.finalized,
       currentSlot: this.#currentSlot,
       slotsPerEpoch: this.slotsPerEpoch,
-      boostedNode: this.#boostedRoot === null ? NO_NODE : this.tree.indexOf(this.#boostedRoot),
-      boostScore: proposerBoostScore(totalActive, this.slotsPerEpoch, this.#boostPercent),
+      boostedNode: isBoosted ? boostedNode : NO_NODE,
+      boostScore: proposerBoostScore(totalActive, this.slotsPerEpoch, this.#config.PROPOSER_SCORE_BOOST),
       totalActiveBalance: totalActive,
+      shouldExtendPayload: ({ root }) => this.shouldExtendPayload(root),
     });
   }
 
@@ -399,14 +407,32 @@ export class ForkChoice extends BlockTree {
     for (const attestation of queued) this.onAttestation(attestation);
   }
 
-  #record({ indices, slot, targetEpoch, blockRoot }: AttestationVotes): void {
+  #record({ indices, slot, targetEpoch, blockRoot, payloadPresent = false }: AttestationVotes): void {
     const node = this.tree.indexOf(blockRoot);
     if (node === NO_NODE || this.tree.nodeAt(node).block.slot > slot) return;
+    const payloadStatus = this.#supportedStatus(this.tree.nodeAt(node).block, { slot, payloadPresent });
+    if (payloadStatus === null) return;
+    const target = voteTarget(node, payloadStatus);
+    const isGloas = this.epochOf(slot) >= this.#config.GLOAS_FORK_EPOCH;
+    const messageSlot = isGloas ? slot : targetEpoch * this.slotsPerEpoch;
     const isSetBack = this.#currentSlot < this.#setBackFrom;
-    const currentEpoch = isSetBack ? this.epochOf(this.#currentSlot) : undefined;
+    const currentSlot = isSetBack ? this.#currentSlot : undefined;
     for (let position = 0; position < indices.length; position++) {
-      this.#votes.record(indices[position]!, node, targetEpoch, currentEpoch);
+      this.#votes.record(indices[position]!, target, messageSlot, currentSlot);
     }
+  }
+
+  /**
+   * get_supported_node. Returns null for a vote that validate_on_attestation rejects because of its index. Votes for
+   * blocks from before gloas, which have only one variant, support it regardless of the index.
+   */
+  #supportedStatus(
+    block: ForkChoiceBlock,
+    { slot, payloadPresent }: { slot: number; payloadPresent: boolean },
+  ): PayloadStatus | null {
+    if (block.bid === undefined) return "pending";
+    if (payloadPresent) return block.slot < slot && isPayloadVerified(block) ? "full" : null;
+    return block.slot < slot ? "empty" : "pending";
   }
 }
 

@@ -1,6 +1,13 @@
-import { GENESIS_SLOT, MIN_SEED_LOOKAHEAD } from "@lodestar/params";
 import { ForkChoiceError } from "./error.ts";
-import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
+import {
+  hasFullVariant,
+  NO_NODE,
+  type PayloadVariant,
+  type PayloadVariants,
+  type ProtoArray,
+  type ProtoNode,
+} from "./proto-array.ts";
+import type { ForkChoiceBlock } from "./types.ts";
 import { isViableLeaf, nodesOnFinalizedChain, type ViabilityCriteria } from "./viability.ts";
 
 interface HeadCriteria extends ViabilityCriteria {
@@ -9,12 +16,15 @@ interface HeadCriteria extends ViabilityCriteria {
   boostScore: number;
   /** Total active balance, in the same unit as the votes. */
   totalActiveBalance: number;
+  /** should_extend_payload (gloas/fork-choice.md), for a block of the previous slot whose payload is verified */
+  shouldExtendPayload(block: ForkChoiceBlock): boolean;
 }
 
 /**
- * phase0/fork-choice.md, get_head, in two passes: forward to find the finalized chain, backward to sum weights and to
+ * get_head, in two passes: forward to find the finalized chain, backward to sum weights and to
  * propagate the best viable leaf from child to parent. Only leaves are checked for viability, because a slashing in a
- * child can revert a justification by its parent. Falls back to the justified block, as specified.
+ * child can revert a justification by its parent. Falls back to the justified block, as specified. Since gloas, a block
+ * is viable if any block built on it is, with or without its payload; the variant is chosen by weight alone.
  */
 export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
   const start = tree.indexOf(criteria.justified.root);
@@ -38,25 +48,64 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
     node.weight = node.votes + (index === boostedNode ? boostScore : 0);
     node.bestChild = NO_NODE;
     node.bestDescendant = NO_NODE;
+    if (node.variants !== null) resetVariants(node.variants);
   });
   for (let index = nodes.length - 1; index >= 0; index--) {
     const node = nodes[index]!;
+    const { variants } = node;
+    if (variants !== null) chooseVariant(tree, node, variants, criteria);
     // sync/optimistic.md, "Fork Choice": an invalidated block is never canonical and adds no weight to its ancestors.
-    if (node.block.execution.status === "invalid") {
+    if (variants === null ? node.block.execution.status === "invalid" : tree.isInvalid(index)) {
       node.weight = 0;
       continue;
     }
     const parent = nodes[node.parent];
     if (parent === undefined) continue;
-    parent.weight += node.weight;
+    const branch = parent.variants === null ? parent : variantBelow(parent.variants, node);
+    branch.weight += node.weight;
     if (onFinalizedChain[index] === 0 || isBeforeItsTime(node, criteria)) continue;
     hasChild[node.parent] = 1;
-    const leadsToViableHead = hasChild[index] === 1 ? node.bestChild !== NO_NODE : isViableLeaf(node.block, criteria);
-    if (leadsToViableHead && isBetterChild(node, nodes[parent.bestChild])) {
-      parent.bestChild = index;
-      parent.bestDescendant = node.bestDescendant === NO_NODE ? index : node.bestDescendant;
+    const leadsToViableHead = hasChild[index] === 1 ? hasViableChild(node) : isViableLeaf(node.block, criteria);
+    if (leadsToViableHead && isBetterChild(node, nodes[branch.bestChild])) {
+      branch.bestChild = index;
+      if (branch === parent) parent.bestDescendant = node.bestDescendant === NO_NODE ? index : node.bestDescendant;
     }
   }
+}
+
+function resetVariants({ empty, full }: PayloadVariants): void {
+  empty.weight = empty.votes;
+  empty.bestChild = NO_NODE;
+  full.weight = full.votes;
+  full.bestChild = NO_NODE;
+}
+
+/** Returns the variant of the parent that the block is built on. */
+const variantBelow = ({ empty, full }: PayloadVariants, { isParentFull }: ProtoNode): PayloadVariant =>
+  isParentFull ? full : empty;
+
+/** Whether the chosen variant has a viable child does not matter for viability. */
+function hasViableChild({ variants, bestChild }: ProtoNode): boolean {
+  if (variants === null) return bestChild !== NO_NODE;
+  return variants.empty.bestChild !== NO_NODE || variants.full.bestChild !== NO_NODE;
+}
+
+/** Adds up the weight of a block whose children have been visited, and chooses its best variant and descendant. */
+function chooseVariant(tree: ProtoArray, node: ProtoNode, variants: PayloadVariants, criteria: HeadCriteria): void {
+  const { empty, full } = variants;
+  node.weight += empty.weight + full.weight;
+  variants.chosen = isFullBetter(node, variants, criteria) ? "full" : "empty";
+  node.bestChild = variants[variants.chosen].bestChild;
+  if (node.bestChild === NO_NODE) return;
+  const { bestDescendant } = tree.nodeAt(node.bestChild);
+  node.bestDescendant = bestDescendant === NO_NODE ? node.bestChild : bestDescendant;
+}
+
+/** gloas/fork-choice.md, get_weight and get_payload_status_tiebreaker, for the two variants of one block */
+function isFullBetter(node: ProtoNode, { empty, full }: PayloadVariants, criteria: HeadCriteria): boolean {
+  if (!hasFullVariant(node)) return false;
+  if (node.block.slot + 1 === criteria.currentSlot) return criteria.shouldExtendPayload(node.block);
+  return full.weight >= empty.weight;
 }
 
 /**
@@ -74,18 +123,4 @@ function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boole
   if (best === undefined) return true;
   if (candidate.weight !== best.weight) return candidate.weight > best.weight;
   return candidate.block.root > best.block.root;
-}
-
-/**
- * phase0/fork-choice.md, compute_proposer_score, in the same unit as the balance. The specification rounds down to
- * Gwei, so rounding to increments would be wrong. In increments of 1 ETH, the result is exact if the number of slots
- * per epoch is a power of two.
- */
-export function proposerBoostScore(totalActiveBalance: number, slotsPerEpoch: number, boostPercent: number): number {
-  return (totalActiveBalance * boostPercent) / (slotsPerEpoch * 100);
-}
-
-/** phase0/fork-choice.md, compute_shuffling_dependent_slot: the last slot that determines an epoch's proposers. */
-export function shufflingDependentSlot(epoch: number, slotsPerEpoch: number): number {
-  return epoch <= MIN_SEED_LOOKAHEAD ? GENESIS_SLOT : (epoch - MIN_SEED_LOOKAHEAD) * slotsPerEpoch - 1;
 }

@@ -8,6 +8,7 @@ import {
 } from "../../../test/support/chain/fork-choice/blocks.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
+import { executionBlockOf } from "./types.ts";
 
 const hash = (id: number) => root(id + 0xe000);
 
@@ -171,7 +172,6 @@ describe("a reinstated payload", () => {
 it("the head has its current payload status", () => {
   const forkChoice = makeTree();
   expect(forkChoice.updateHead().execution.status).toBe("optimistic");
-  const { execution } = forkChoice.head;
-  forkChoice.onValidPayload(execution.status === "pre-merge" ? "" : execution.blockHash);
+  forkChoice.onValidPayload(executionBlockOf(forkChoice.head)!.blockHash);
   expect(forkChoice.head.execution.status).toBe("valid");
 });

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import { ForkChoiceError } from "./error.ts";
 import { NO_NODE, type ProtoArray } from "./proto-array.ts";
-import type { ForkChoiceBlock } from "./types.ts";
+import type { ForkChoiceBlock, VerifiedPayload } from "./types.ts";
 
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 
@@ -16,7 +16,7 @@ export function markPayloadValid(tree: ProtoArray, indices: readonly number[]): 
 
 function optimisticChain(tree: ProtoArray, index: number): number[] {
   const optimistic: number[] = [];
-  for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
+  for (let current = index; current !== NO_NODE; current = tree.payloadParentOf(current)) {
     const { root, execution } = tree.nodeAt(current).block;
     if (execution.status === "invalid") {
       throw new ForkChoiceError(
@@ -32,9 +32,9 @@ function optimisticChain(tree: ProtoArray, index: number): number[] {
 
 /** Marks an invalidated payload and its ancestors as valid. */
 export function reinstatePayload(tree: ProtoArray, index: number): void {
-  for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
+  for (let current = index; current !== NO_NODE; current = tree.payloadParentOf(current)) {
     const { status } = tree.nodeAt(current).block.execution;
-    if (status === "valid" || status === "pre-merge") return;
+    if (status !== "invalid" && status !== "optimistic") return;
     setStatus(tree, current, "valid");
   }
 }
@@ -51,7 +51,7 @@ interface InvalidPayload {
  * only its descendants.
  */
 export function markPayloadInvalid(tree: ProtoArray, index: number, invalid: InvalidPayload): ForkChoiceBlock | null {
-  const ancestor = firstInvalidUpTo(tree, tree.parentOf(index), invalid.latestValidHash);
+  const ancestor = firstInvalidUpTo(tree, tree.payloadParentOf(index), invalid.latestValidHash);
   return invalidate(tree, { first: ancestor === NO_NODE ? index : ancestor, last: index }, invalid);
 }
 
@@ -68,9 +68,9 @@ export function markAncestorsInvalid(
 /** Returns the first invalid block on the chain up to `index`, or NO_NODE if the hash does not refer to that chain. */
 function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: RootHex | null): number {
   let first = NO_NODE;
-  for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
+  for (let current = index; current !== NO_NODE; current = tree.payloadParentOf(current)) {
     const { execution } = tree.nodeAt(current).block;
-    if (execution.status === "pre-merge") break;
+    if (execution.status === "pre-merge" || execution.status === "absent") break;
     if (execution.blockHash === latestValidHash) return first;
     first = current;
   }
@@ -78,7 +78,7 @@ function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: Root
   return latestValidHash === ZERO_HASH ? first : NO_NODE;
 }
 
-/** Invalidates the chain from `first` to `last` and all descendants. */
+/** Invalidates the payloads from `first` to `last` and all payloads built on them. */
 function invalidate(
   tree: ProtoArray,
   { first, last }: { first: number; last: number },
@@ -86,9 +86,9 @@ function invalidate(
 ): ForkChoiceBlock | null {
   let from = NO_NODE;
   let contradicting: ForkChoiceBlock | null = null;
-  for (let current = last; current >= first; current = tree.parentOf(current)) {
+  for (let current = last; current >= first; current = tree.payloadParentOf(current)) {
     const { block } = tree.nodeAt(current);
-    if (block.execution.status === "valid" || block.root === finalizedRoot) {
+    if (block.execution.status === "valid" || isPayloadFinal(tree, current, finalizedRoot)) {
       contradicting = block;
       break;
     }
@@ -97,11 +97,32 @@ function invalidate(
   if (from === NO_NODE) return contradicting;
   const affected = new Uint8Array(tree.size);
   for (let current = from; current < tree.size; current++) {
-    if (current !== from && affected[tree.parentOf(current)] !== 1) continue;
+    if (current !== from && affected[tree.payloadParentOf(current)] !== 1) continue;
     affected[current] = 1;
     setStatus(tree, current, "invalid");
   }
   return contradicting;
+}
+
+/** Since gloas, finality covers the payload that the finalized block is built on, but not its own. */
+function isPayloadFinal(tree: ProtoArray, index: number, finalizedRoot: RootHex): boolean {
+  const { block, variants } = tree.nodeAt(index);
+  if (block.root === finalizedRoot) return variants === null;
+  return tree.isAncestor(index, tree.indexOf(finalizedRoot));
+}
+
+/**
+ * Adds the payload of a block since gloas. Ignores payloads that are known already. A payload built on an invalid one is
+ * invalid itself; a valid one implies valid ancestors.
+ */
+export function setPayload(tree: ProtoArray, index: number, payload: VerifiedPayload): void {
+  const node = tree.nodeAt(index);
+  const { bid, execution } = node.block;
+  if (bid === undefined || execution.status !== "absent") return;
+  const status = tree.isInvalid(index) ? "invalid" : "optimistic";
+  const { blockNumber } = payload;
+  node.block = { ...node.block, execution: { status, blockHash: bid.blockHash, blockNumber } };
+  if (status === "optimistic" && payload.status === "valid") markPayloadValid(tree, [index]);
 }
 
 function setStatus(tree: ProtoArray, index: number, status: "valid" | "invalid"): void {
@@ -110,6 +131,6 @@ function setStatus(tree: ProtoArray, index: number, status: "valid" | "invalid")
 }
 
 export function withPayloadStatus(block: ForkChoiceBlock, status: "valid" | "optimistic" | "invalid"): ForkChoiceBlock {
-  if (block.execution.status === "pre-merge") return block;
+  if (block.execution.status === "pre-merge" || block.execution.status === "absent") return block;
   return { ...block, execution: { ...block.execution, status } };
 }

@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { ForkChoice } from "./fork-choice.ts";
-import type { ForkChoiceBlock } from "./types.ts";
+import type { ForkChoiceBlock, ForkChoiceNode } from "./types.ts";
 
 interface PayloadVerificationParts {
   config: BeaconConfig;
@@ -40,24 +40,27 @@ export class PayloadVerification {
     this.#forkChoice.revision.raise();
   }
 
-  /** True unless the block's payload is known to be valid. */
+  /** True unless all payloads on the block's chain are known to be valid. Since gloas, its own is not one of them. */
   isOptimistic({ root, slot }: { root: RootHex; slot: Slot }, { isFinalized = false } = {}): boolean {
-    const block = this.#forkChoice.get(root);
-    if (block) return isUnverified(block);
+    if (this.#forkChoice.has(root)) return this.isNodeOptimistic({ root, payloadStatus: "pending" });
     if (!isFinalized) return this.#config.getForkSeq(slot) >= ForkSeq.bellatrix && !this.#orphaned.has(root);
-    const newest = this.#forkChoice.get(this.#forkChoice.finalized.root);
-    return (
-      this.#unverifiedFrom !== null && slot >= this.#unverifiedFrom && newest !== undefined && isUnverified(newest)
-    );
+    const newest = { root: this.#forkChoice.finalized.root, payloadStatus: "pending" } as const;
+    return this.#unverifiedFrom !== null && slot >= this.#unverifiedFrom && this.#isUnverifiedIn(newest);
+  }
+
+  /** True unless all payloads on the node's chain are known to be valid, including its own if it is full. */
+  isNodeOptimistic(node: ForkChoiceNode): boolean {
+    return this.#isUnverifiedIn(node);
   }
 
   /**
-   * Returns the slot of the oldest block on the given block's chain whose payload is not known to be valid; null if
-   * there is none.
+   * Returns the slot of the oldest block with a payload on the given block's chain that is not known to be valid; null
+   * if there is none.
    */
   oldestUnverified(root: RootHex): Slot | null {
     let oldest: Slot | null = null;
-    for (const block of this.#forkChoice.ancestors(root)) {
+    const newest = this.#forkChoice.payloadBlock({ root, payloadStatus: "pending" });
+    for (const block of newest ? this.#forkChoice.payloadChain(newest.root) : []) {
       if (!isUnverified(block)) return oldest;
       oldest = block.slot;
     }
@@ -65,10 +68,9 @@ export class PayloadVerification {
     return this.#unverifiedFrom ?? oldest;
   }
 
-  /** Returns true if the payload is known to be valid. This status is archived for orphaned blocks. */
+  /** True if all payloads on the block's chain are known to be valid. This status is archived for orphaned blocks. */
   isVerified(root: RootHex): boolean {
-    const block = this.#forkChoice.get(root);
-    return block !== undefined && !isUnverified(block);
+    return this.#forkChoice.has(root) && !this.#isUnverifiedIn({ root, payloadStatus: "pending" });
   }
 
   /** Updates the verification status after writing it to the database. */
@@ -76,6 +78,12 @@ export class PayloadVerification {
     this.#unverifiedFrom = unverifiedFrom;
     for (const root of orphaned) this.#orphaned.add(root);
     this.#forkChoice.revision.raise();
+  }
+
+  #isUnverifiedIn(node: ForkChoiceNode): boolean {
+    const newest = this.#forkChoice.payloadBlock(node);
+    // Payloads before the tree are those of the finalized chain.
+    return newest === undefined ? this.#unverifiedFrom !== null : isUnverified(newest);
   }
 }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { RootHex } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { proposerBoostScore, selectHead } from "./head-selection.ts";
+import { selectHead } from "./head-selection.ts";
 import { markPayloadInvalid } from "./payload-status.ts";
-import { NO_NODE, ProtoArray } from "./proto-array.ts";
+import { proposerBoostScore } from "./proposer-boost.ts";
+import { NO_NODE, ProtoArray, voteTarget } from "./proto-array.ts";
 import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { Votes } from "./votes.ts";
@@ -87,7 +88,11 @@ class Player {
         );
         break;
       case "ProcessAttestation":
-        this.votes.record(operation.validator_index, this.#indexOf(operation.block_root), operation.target_epoch);
+        this.votes.record(
+          operation.validator_index,
+          voteTarget(this.#indexOf(operation.block_root), "pending"),
+          operation.target_epoch * SLOTS_PER_EPOCH,
+        );
         break;
       case "Prune":
         this.#prune(operation);
@@ -123,6 +128,7 @@ class Player {
       boostScore: proposerBoostScore(total, SLOTS_PER_EPOCH, BOOST_PERCENT),
       // The vectors have no notion of time, so no block is too early.
       totalActiveBalance: Number.NEGATIVE_INFINITY,
+      shouldExtendPayload: () => false,
     });
     return this.tree.nodeAt(head).block.root;
   }

@@ -1,11 +1,11 @@
-import { NO_NODE } from "./proto-array.ts";
+import { mapVoteTarget, NO_NODE, TARGETS_PER_NODE } from "./proto-array.ts";
 
 /** Latest message of each validator, by index. */
 export interface LatestMessages {
-  /** Node that each validator voted for, or NO_NODE. */
-  nodes: Int32Array;
-  /** Target epoch plus one; zero for validators without a message. */
-  epochs: Uint32Array;
+  /** `voteTarget` of each validator's vote, or NO_NODE. */
+  targets: Int32Array;
+  /** Slot plus one; zero for validators without a message. */
+  slots: Uint32Array;
   /** 1 for equivocating validators. */
   equivocating: Uint8Array;
 }
@@ -14,7 +14,7 @@ export interface LatestMessages {
 export interface VotesSnapshot {
   applied: Int32Array<ArrayBuffer>;
   latest: Int32Array<ArrayBuffer>;
-  epochs: Uint32Array<ArrayBuffer>;
+  slots: Uint32Array<ArrayBuffer>;
   equivocating: Uint8Array<ArrayBuffer>;
   moved: number[];
   balances: Uint16Array;
@@ -23,36 +23,43 @@ export interface VotesSnapshot {
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
- * Latest messages of all validators, using 13 bytes each. Stores the node for which each vote is currently counted and
- * the node of the latest message. `takeDeltas` applies the differences during head selection.
+ * Latest messages of all validators, using 13 bytes each. Stores the target for which each vote is currently counted
+ * and the target of the latest message. `takeDeltas` applies the differences during head selection.
  */
 export class Votes {
   #applied = new Int32Array(0);
   #latest = new Int32Array(0);
-  /** Target epoch plus one; zero for validators without a message. */
-  #epochs = new Uint32Array(0);
+  /** Slot plus one; zero for validators without a message. */
+  #slots = new Uint32Array(0);
   #equivocating = new Uint8Array(0);
+  #hasEquivocations = false;
   #validators = 0;
   #moved: number[] = [];
   #balances: Uint16Array = EMPTY_BALANCES;
 
   /**
-   * phase0/fork-choice.md, update_latest_messages: only a later target epoch replaces a message. Exception: after the
-   * clock was set back, messages from future epochs can always be replaced.
+   * update_latest_messages: only a later message replaces one. Messages from before gloas have the first slot of their
+   * target epoch, so that any two of one epoch are equally late (phase0/fork-choice.md). Exception: after the clock was
+   * set back, messages from future slots can always be replaced.
    */
-  record(validator: number, node: number, targetEpoch: number, currentEpoch = Number.POSITIVE_INFINITY): void {
+  record(validator: number, target: number, slot: number, currentSlot = Number.POSITIVE_INFINITY): void {
     this.#makeRoomFor(validator);
-    const recordedEpoch = this.#epochs[validator]! - 1;
-    if (this.#equivocating[validator] === 1 || (targetEpoch <= recordedEpoch && recordedEpoch <= currentEpoch)) return;
-    this.#epochs[validator] = targetEpoch + 1;
-    this.#move(validator, node);
+    const recordedSlot = this.#slots[validator]! - 1;
+    if (this.#equivocating[validator] === 1 || (slot <= recordedSlot && recordedSlot <= currentSlot)) return;
+    this.#slots[validator] = slot + 1;
+    this.#move(validator, target);
   }
 
   /** phase0/fork-choice.md, on_attester_slashing: the validator permanently loses its weight. */
   markEquivocating(validator: number): void {
     this.#makeRoomFor(validator);
     this.#equivocating[validator] = 1;
+    this.#hasEquivocations = true;
     this.#move(validator, NO_NODE);
+  }
+
+  get hasEquivocations(): boolean {
+    return this.#hasEquivocations;
   }
 
   isEquivocating(validator: number): boolean {
@@ -60,11 +67,11 @@ export class Votes {
   }
 
   /**
-   * Returns the change in voting balance for each node since the last call. Visits only moved votes if the balances
+   * Returns the change in voting balance for each vote target since the last call. Visits only moved votes if the balances
    * array is unchanged, otherwise all votes.
    */
   takeDeltas(nodeCount: number, balances: Uint16Array): Float64Array {
-    const deltas = new Float64Array(nodeCount);
+    const deltas = new Float64Array(nodeCount * TARGETS_PER_NODE);
     if (balances === this.#balances) {
       for (const validator of this.#moved) this.#apply(validator, balances, deltas);
     } else {
@@ -75,18 +82,18 @@ export class Votes {
     return deltas;
   }
 
-  /** Updates indices after pruning. A vote for a removed block keeps its epoch but loses its node. */
+  /** Updates indices after pruning. A vote for a removed block keeps its slot but loses its target. */
   remap(newIndexOf: Int32Array): void {
     for (let validator = 0; validator < this.#validators; validator++) {
-      this.#applied[validator] = newIndexOf[this.#applied[validator]!] ?? NO_NODE;
-      this.#latest[validator] = newIndexOf[this.#latest[validator]!] ?? NO_NODE;
+      this.#applied[validator] = mapVoteTarget(this.#applied[validator]!, newIndexOf);
+      this.#latest[validator] = mapVoteTarget(this.#latest[validator]!, newIndexOf);
     }
   }
 
   latestMessages(): LatestMessages {
     return {
-      nodes: this.#latest.slice(0, this.#validators),
-      epochs: this.#epochs.slice(0, this.#validators),
+      targets: this.#latest.slice(0, this.#validators),
+      slots: this.#slots.slice(0, this.#validators),
       equivocating: this.#equivocating.slice(0, this.#validators),
     };
   }
@@ -95,7 +102,7 @@ export class Votes {
     return {
       applied: this.#applied.slice(0, this.#validators),
       latest: this.#latest.slice(0, this.#validators),
-      epochs: this.#epochs.slice(0, this.#validators),
+      slots: this.#slots.slice(0, this.#validators),
       equivocating: this.#equivocating.slice(0, this.#validators),
       moved: [...this.#moved],
       balances: this.#balances,
@@ -103,21 +110,22 @@ export class Votes {
   }
 
   /** Restores a snapshot. */
-  rewind({ applied, latest, epochs, equivocating, moved, balances }: VotesSnapshot): void {
+  rewind({ applied, latest, slots, equivocating, moved, balances }: VotesSnapshot): void {
     this.#applied = applied;
     this.#latest = latest;
-    this.#epochs = epochs;
+    this.#slots = slots;
     this.#equivocating = equivocating;
+    this.#hasEquivocations = equivocating.includes(1);
     this.#validators = applied.length;
     this.#moved = moved;
     this.#balances = balances;
   }
 
   /** Adds messages stored before a restart. Does not replace later messages that are already recorded. */
-  restore({ nodes, epochs, equivocating }: LatestMessages): void {
-    for (let validator = 0; validator < nodes.length; validator++) {
+  restore({ targets, slots, equivocating }: LatestMessages): void {
+    for (let validator = 0; validator < targets.length; validator++) {
       if (equivocating[validator] === 1) this.markEquivocating(validator);
-      else if (epochs[validator]! > 0) this.record(validator, nodes[validator]!, epochs[validator]! - 1);
+      else if (slots[validator]! > 0) this.record(validator, targets[validator]!, slots[validator]! - 1);
     }
   }
 
@@ -129,8 +137,8 @@ export class Votes {
     this.#applied[validator] = to;
   }
 
-  #move(validator: number, node: number): void {
-    this.#latest[validator] = node;
+  #move(validator: number, target: number): void {
+    this.#latest[validator] = target;
     this.#moved.push(validator);
   }
 
@@ -141,7 +149,7 @@ export class Votes {
     const capacity = Math.max(1024, 2 ** Math.ceil(Math.log2(validator + 1)));
     this.#applied = grown(this.#applied, new Int32Array(capacity).fill(NO_NODE));
     this.#latest = grown(this.#latest, new Int32Array(capacity).fill(NO_NODE));
-    this.#epochs = grown(this.#epochs, new Uint32Array(capacity));
+    this.#slots = grown(this.#slots, new Uint32Array(capacity));
     this.#equivocating = grown(this.#equivocating, new Uint8Array(capacity));
   }
 }

@@ -6,11 +6,18 @@ import {
 } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
-import type { ChainEvents } from "../events.ts";
+import type { ChainEvents, HeadEvent } from "../events.ts";
 import { ForkChoiceError } from "../fork-choice/error.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
-import { type Checkpoint, type ForkChoiceBlock, type JustifiedBalances, sameCheckpoint } from "../fork-choice/types.ts";
+import {
+  type Checkpoint,
+  type ForkChoiceBlock,
+  type ForkChoiceNode,
+  type JustifiedBalances,
+  type PayloadStatus,
+  sameCheckpoint,
+} from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
 
 interface HeadTrackerParts {
@@ -23,6 +30,7 @@ interface HeadTrackerParts {
 
 export interface HeadSnapshot {
   head: ForkChoiceBlock;
+  payloadStatus: PayloadStatus;
   headState: CachedBeaconStateAllForks;
   justified: Checkpoint;
 }
@@ -31,6 +39,7 @@ export interface HeadSnapshot {
 export class HeadTracker {
   readonly #parts: HeadTrackerParts;
   #head: ForkChoiceBlock;
+  #payloadStatus: PayloadStatus;
   #headState: CachedBeaconStateAllForks;
   #justified: Checkpoint;
   #isLost = false;
@@ -39,6 +48,7 @@ export class HeadTracker {
   constructor(parts: HeadTrackerParts, head: ForkChoiceBlock, headState: CachedBeaconStateAllForks) {
     this.#parts = parts;
     this.#head = head;
+    this.#payloadStatus = parts.forkChoice.headNode.payloadStatus;
     this.#headState = headState;
     this.#justified = parts.forkChoice.justified;
   }
@@ -47,23 +57,36 @@ export class HeadTracker {
     return this.#head;
   }
 
+  /** Head block with its payload status: since gloas, whether the chain's newest payload is its own. */
+  get headNode(): ForkChoiceNode {
+    return { root: this.#head.root, payloadStatus: this.#payloadStatus };
+  }
+
   get headState(): CachedBeaconStateAllForks {
     return this.#headState;
   }
 
   capture(): HeadSnapshot {
-    return { head: this.#head, headState: this.#headState, justified: this.#justified };
+    return {
+      head: this.#head,
+      payloadStatus: this.#payloadStatus,
+      headState: this.#headState,
+      justified: this.#justified,
+    };
   }
 
   /** Restores a snapshot after fork choice has been restored. Both chains are identical up to `forkSlot`. */
-  restore({ head, headState, justified }: HeadSnapshot, forkSlot: Slot): void {
+  restore({ head, payloadStatus, headState, justified }: HeadSnapshot, forkSlot: Slot): void {
     const previous = this.#head;
+    const previousStatus = this.#payloadStatus;
     this.#head = head;
+    this.#payloadStatus = payloadStatus;
     this.#headState = headState;
     this.#justified = justified;
     this.#isLost = false;
     this.#parts.forkChoice.revision.raise();
     if (head.root !== previous.root) this.#announce(previous, forkSlot);
+    else if (payloadStatus !== previousStatus) this.#parts.events.publish("headPayload", this.#eventAfter(head));
   }
 
   /** Recomputes the head. Calls must not overlap; the chain queues them. */
@@ -71,21 +94,25 @@ export class HeadTracker {
     const { forkChoice, states, events } = this.#parts;
     const outdated = forkChoice.needsBalances();
     if (outdated) {
-      const { balances, totalActive } = await this.#balancesAt(outdated);
-      forkChoice.setJustifiedBalances(outdated, balances, totalActive);
+      const { balances, totalActive, effectiveBalances } = await this.#balancesAt(outdated);
+      forkChoice.setJustifiedBalances(outdated, balances, totalActive, effectiveBalances);
     }
     const previous = this.#head;
-    const head = this.#chosen();
+    const previousStatus = this.#payloadStatus;
+    const { head, payloadStatus } = this.#chosen();
     if (head.root !== previous.root) {
       this.#headState = await states.afterBlock(head.root);
       this.#head = head;
+      this.#payloadStatus = payloadStatus;
       forkChoice.revision.raise();
       forkChoice.revision.complete();
       this.#announce(previous, forkChoice.commonAncestor(previous.root, head.root)?.slot ?? GENESIS_SLOT);
     } else {
       this.#head = head;
-      if (head !== previous) forkChoice.revision.raise();
+      this.#payloadStatus = payloadStatus;
+      if (head !== previous || payloadStatus !== previousStatus) forkChoice.revision.raise();
       forkChoice.revision.complete();
+      if (payloadStatus !== previousStatus) events.publish("headPayload", this.#eventAfter(head));
       const isVerifiedNow = previous.execution.status === "optimistic" && head.execution.status === "valid";
       if (isVerifiedNow) events.publish("headVerified", { slot: head.slot, root: head.root });
     }
@@ -106,14 +133,16 @@ export class HeadTracker {
     if (this.#balances && sameCheckpoint(this.#balances.checkpoint, checkpoint)) return this.#balances;
     const state = await this.#parts.states.atCheckpoint(checkpoint);
     const balances = getEffectiveBalanceIncrementsZeroInactive(state);
-    this.#balances = { checkpoint, balances, totalActive: state.epochCtx.totalActiveBalanceIncrements };
+    const { totalActiveBalanceIncrements: totalActive, effectiveBalanceIncrements: effectiveBalances } = state.epochCtx;
+    this.#balances = { checkpoint, balances, totalActive, effectiveBalances };
     return this.#balances;
   }
 
   #announce(previous: ForkChoiceBlock, forkSlot: Slot): void {
-    const { payloads, events, logger } = this.#parts;
+    const { events, logger } = this.#parts;
     const head = this.#head;
-    const executionOptimistic = payloads.isOptimistic(head);
+    const event = this.#eventAfter(previous);
+    const { executionOptimistic } = event;
     const depth = previous.slot - forkSlot;
     if (depth > 0) {
       logger.notice("Chain reorganised", { slot: head.slot, depth, oldHead: previous.root, newHead: head.root });
@@ -127,34 +156,40 @@ export class HeadTracker {
         executionOptimistic,
       });
     }
-    const epoch = computeEpochAtSlot(head.slot);
+    events.publish("head", event);
+  }
+
+  #eventAfter(previous: ForkChoiceBlock): HeadEvent {
+    const { slot, root, stateRoot } = this.#head;
+    const epoch = computeEpochAtSlot(slot);
     const { epochCtx } = this.#headState;
-    events.publish("head", {
-      slot: head.slot,
-      root: head.root,
-      stateRoot: head.stateRoot,
+    return {
+      slot,
+      root,
+      stateRoot,
+      payloadStatus: this.#payloadStatus === "full" ? "full" : "empty",
       epochTransition: computeEpochAtSlot(previous.slot) < epoch,
       previousDutyDependentRoot: epochCtx.getShufflingDecisionRoot(epoch),
       currentDutyDependentRoot: epochCtx.getShufflingDecisionRoot(epoch + 1),
-      executionOptimistic,
-    });
+      executionOptimistic: this.#parts.payloads.isNodeOptimistic(this.headNode),
+    };
   }
 
   /**
    * Returns fork choice's head. If the justified block is invalid, keeps the current head but marks it as unverified,
    * so that the node neither builds on it nor votes for it.
    */
-  #chosen(): ForkChoiceBlock {
+  #chosen(): { head: ForkChoiceBlock; payloadStatus: PayloadStatus } {
     const { forkChoice, logger } = this.#parts;
     try {
       const head = forkChoice.updateHead();
       this.#isLost = false;
-      return head;
+      return { head, payloadStatus: forkChoice.headNode.payloadStatus };
     } catch (error) {
       if (!(error instanceof ForkChoiceError && error.code === "justified-payload-invalid")) throw error;
       if (!this.#isLost) logger.error("No viable head; check the execution client", { error });
       this.#isLost = true;
-      return forkChoice.get(this.#head.root) ?? this.#head;
+      return { head: forkChoice.get(this.#head.root) ?? this.#head, payloadStatus: this.#payloadStatus };
     }
   }
 }

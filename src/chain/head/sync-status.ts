@@ -78,7 +78,7 @@ export class SyncStatus {
   }
 
   get isOptimistic(): boolean {
-    return this.#payloads.isOptimistic(this.#tracker.head);
+    return this.#payloads.isNodeOptimistic(this.#tracker.headNode);
   }
 
   /** False before the merge, when no execution engine is needed. */

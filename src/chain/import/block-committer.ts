@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
+import { SLOTS_PER_EPOCH, SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { DataSidecar } from "../../data/sidecar.ts";
@@ -8,12 +8,12 @@ import { describeValueFault } from "../../ssz/value-fault.ts";
 import { deserializeSignedBlock, serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
-import { attestationDueShare, timeInSlot } from "../clock/slot-timing.ts";
+import { attestationDueShare, payloadAttestationDueShare, timeInSlot } from "../clock/slot-timing.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { withPayloadStatus } from "../fork-choice/payload-status.ts";
 import { putForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
-import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import type { BlockArrival, ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { attributeTo, BlockRejection } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
@@ -84,7 +84,7 @@ export class BlockCommitter {
       throw error;
     }
     for (const { verified, block } of blocks) {
-      forkChoice.onBlock(block, { timely: this.#isTimely(verified) });
+      forkChoice.onBlock(block, this.#arrivalOf(verified));
       this.#added(verified);
       data.pool.delete(block.root, sidecarsByRoot.get(block.root));
     }
@@ -146,16 +146,18 @@ export class BlockCommitter {
     const { forkChoice, blocks, states } = this.#parts;
     blocks.cache(root, signed);
     states.hold(root, state);
-    applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
+    applyBlockAttestations(forkChoice, signed.message, indexedAttestations, state);
   }
 
-  /**
-   * Returns whether the block may get the proposer boost, which requires arrival before the attestation deadline
-   * (fork-choice.md, record_block_timeliness).
-   */
-  #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
+  /** record_block_timeliness (fork-choice.md): only a block that arrived in its slot is timely. */
+  #arrivalOf({ signed, arrivedAt, state }: VerifiedBlock): BlockArrival {
     const { clock, config } = this.#parts;
-    return arrivedAt < timeInSlot(clock, signed.message.slot, attestationDueShare(config));
+    const { slot } = signed.message;
+    return {
+      timely: arrivedAt < timeInSlot(clock, slot, attestationDueShare(config, slot)),
+      ptcTimely: arrivedAt < timeInSlot(clock, slot, payloadAttestationDueShare(config)),
+      committees: () => state.epochCtx.getShufflingAtSlot(slot).committees[slot % SLOTS_PER_EPOCH] ?? [],
+    };
   }
 
   #index(

@@ -112,7 +112,8 @@ export class BlocksAwaitingData {
   /** Rejects at the deadline unless the import is already in progress. */
   async #patience(block: VerifiedBlock, imported: Promise<number>, ended: AbortSignal): Promise<number> {
     const { config, clock, data, logger } = this.#parts;
-    const isOver = await untilTimeInSlot(clock, clock.currentSlot + 1, attestationDueShare(config), ended);
+    const deadlineSlot = clock.currentSlot + 1;
+    const isOver = await untilTimeInSlot(clock, deadlineSlot, attestationDueShare(config, deadlineSlot), ended);
     if (ended.aborted || data.missing(block).length === 0) return imported;
     const rejection = data.unavailable(block);
     const { slot, root, message } = rejection;

@@ -102,7 +102,7 @@ function executionOf({ message }: SignedBeaconBlock, verdict: PayloadVerdict): F
 }
 
 function optimistic(execution: ForkChoiceExecution): ForkChoiceExecution {
-  return execution.status === "pre-merge" ? execution : { ...execution, status: "optimistic" };
+  return "blockHash" in execution ? { ...execution, status: "optimistic" } : execution;
 }
 
 /** bellatrix/beacon-chain.md, verify_and_notify_new_payload: transactions must not be empty. */

@@ -1,3 +1,5 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
@@ -6,13 +8,29 @@ import {
 } from "@lodestar/state-transition";
 import type { CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { StateStore } from "../states/state-store.ts";
 
 interface Vote {
   slot: Slot;
   /** Attested block. */
   blockRoot: RootHex;
-  committeeIndex: CommitteeIndex;
+  index: number;
+}
+
+/**
+ * Returns the index in attestation data: the committee's before electra, then 0. Since gloas, it is a vote on the
+ * payload of an older block (gloas/validator.md, Attestation).
+ */
+export function attestationIndex(
+  { config, forkChoice }: { config: ChainForkConfig; forkChoice: ForkChoice },
+  { slot, blockRoot, committeeIndex }: Pick<Vote, "slot" | "blockRoot"> & { committeeIndex: CommitteeIndex },
+): number {
+  const fork = config.getForkSeq(slot);
+  if (fork < ForkSeq.electra) return committeeIndex;
+  const block = forkChoice.get(blockRoot);
+  if (fork < ForkSeq.gloas || block === undefined || block.slot === slot) return 0;
+  return forkChoice.payloadStatusOf(blockRoot) === "full" ? 1 : 0;
 }
 
 /**
@@ -33,14 +51,14 @@ export async function stateToAttestOn(
  */
 export function attestationDataOn(
   state: CachedBeaconStateAllForks,
-  { slot, blockRoot, committeeIndex }: Vote,
+  { slot, blockRoot, index }: Vote,
 ): phase0.AttestationData {
   const epoch = computeEpochAtSlot(slot);
   const epochStart = computeStartSlotAtEpoch(epoch);
   const beaconBlockRoot = fromHex(blockRoot);
   return {
     slot,
-    index: committeeIndex,
+    index,
     beaconBlockRoot,
     source: state.currentJustifiedCheckpoint.toValue(),
     target: { epoch, root: state.slot > epochStart ? getBlockRootAtSlot(state, epochStart) : beaconBlockRoot },

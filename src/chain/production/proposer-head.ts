@@ -4,29 +4,22 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { type ForkChoiceBlock, sameCheckpoint } from "../fork-choice/types.ts";
+import { type ForkChoiceBlock, type ForkChoiceNode, sameCheckpoint } from "../fork-choice/types.ts";
 import type { HeadTracker } from "../head/head-tracker.ts";
 import type { ChainSettings } from "../settings.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 interface ProposerHeadParts {
-  config: Pick<
-    BeaconConfig,
-    | "REORG_HEAD_WEIGHT_THRESHOLD"
-    | "REORG_PARENT_WEIGHT_THRESHOLD"
-    | "REORG_MAX_EPOCHS_SINCE_FINALIZATION"
-    | "getForkName"
-    | "getProposerReorgCutoffMs"
-  >;
+  config: Pick<BeaconConfig, "REORG_MAX_EPOCHS_SINCE_FINALIZATION" | "getForkName" | "getProposerReorgCutoffMs">;
   clock: Pick<Clock, "currentSlot" | "currentEpoch" | "nowSeconds" | "slotStartSeconds">;
   forkChoice: ForkChoice;
-  tracker: Pick<HeadTracker, "head" | "headState">;
+  tracker: Pick<HeadTracker, "head" | "headNode" | "headState">;
   preparations: Pick<ProposerPreparations, "feeRecipient">;
   settings: Pick<ChainSettings, "proposerReorgs">;
 }
 
 /**
- * Selects the block that a proposer builds on (phase0 and bellatrix/fork-choice.md). With proposer reorgs enabled, that
+ * Selects the block that a proposer builds on (phase0, bellatrix and gloas/fork-choice.md). With proposer reorgs enabled, that
  * is the head's parent if the head arrived after the attestation deadline and has few votes.
  */
 export class ProposerHead {
@@ -36,8 +29,18 @@ export class ProposerHead {
     this.#parts = parts;
   }
 
-  /** get_proposer_head: returns the block to build on. */
-  parentFor(slot: Slot): ForkChoiceBlock {
+  /**
+   * get_proposer_head and should_build_on_full: returns the block to build on, and whether to build on its payload.
+   * Before gloas, the payload is a part of the block.
+   */
+  parentFor(slot: Slot): ForkChoiceNode {
+    const { forkChoice, tracker } = this.#parts;
+    const { head, headNode } = tracker;
+    const node = this.#parentBlock(slot).root === head.root ? headNode : parentNode(head, forkChoice);
+    return { root: node.root, payloadStatus: forkChoice.shouldBuildOnFull(node, slot) ? "full" : "empty" };
+  }
+
+  #parentBlock(slot: Slot): ForkChoiceBlock {
     const { clock, forkChoice, tracker, settings } = this.#parts;
     const { head } = tracker;
     const parent = forkChoice.get(head.parentRoot);
@@ -45,9 +48,10 @@ export class ProposerHead {
     const isNextSlot = head.slot + 1 === slot && clock.currentSlot === slot;
     if (!settings.proposerReorgs || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root)
       return head;
-    if (!this.#isHeadWeak(head)) return head;
+    if (!forkChoice.isHeadWeak(head.root)) return head;
     if (forkChoice.isProposerEquivocation(head)) return parent;
-    const isReorgable = this.#mayReorg(head, parent) && this.#isProposingOnTime(slot) && this.#isParentStrong(parent);
+    const isReorgable =
+      this.#mayReorg(head, parent) && this.#isProposingOnTime(slot) && forkChoice.isParentStrong(parent.root);
     return isReorgable ? parent : head;
   }
 
@@ -55,11 +59,12 @@ export class ProposerHead {
    * should_override_forkchoice_update: returns the head's parent if a validator of this node is expected to reorg the
    * head in the next slot. In that case, the execution engine's head stays at the parent.
    */
-  override(): ForkChoiceBlock | undefined {
+  override(): ForkChoiceNode | undefined {
     const { clock, forkChoice, tracker, preparations, settings } = this.#parts;
     const { head, headState } = tracker;
     const parent = forkChoice.get(head.parentRoot);
-    if (!settings.proposerReorgs || parent === undefined || head.execution.status !== "valid") return undefined;
+    if (!settings.proposerReorgs || parent === undefined || !isChainVerified(tracker.headNode, forkChoice))
+      return undefined;
     const proposalSlot = head.slot + 1;
     const { currentSlot } = clock;
     const isInTime =
@@ -68,7 +73,8 @@ export class ProposerHead {
     const proposer = headState.epochCtx.getBeaconProposer(proposalSlot);
     if (!preparations.feeRecipient(proposer, clock.currentEpoch)) return undefined;
     const isCounted = currentSlot > head.slot;
-    return !isCounted || (this.#isHeadWeak(head) && this.#isParentStrong(parent)) ? parent : undefined;
+    const isReorgable = !isCounted || (forkChoice.isHeadWeak(head.root) && forkChoice.isParentStrong(parent.root));
+    return isReorgable ? parentNode(head, forkChoice) : undefined;
   }
 
   /** Checks the conditions that cannot change after the head has been imported. */
@@ -91,27 +97,14 @@ export class ProposerHead {
     const cutoffMs = config.getProposerReorgCutoffMs(config.getForkName(slot));
     return (clock.nowSeconds() - clock.slotStartSeconds(slot)) * 1000 <= cutoffMs;
   }
+}
 
-  /**
-   * is_head_weak, in increments of 1 ETH. Equivocating members of the head's committees count as votes for the head.
-   */
-  #isHeadWeak(head: ForkChoiceBlock): boolean {
-    const { config, forkChoice, tracker } = this.#parts;
-    const { epochCtx } = tracker.headState;
-    let weight = forkChoice.attestationScore(head.root);
-    for (const committee of epochCtx.getShufflingAtSlot(head.slot).committees[head.slot % SLOTS_PER_EPOCH] ?? []) {
-      for (const index of committee) {
-        if (forkChoice.isEquivocating(index)) weight += epochCtx.effectiveBalanceIncrements[index] ?? 0;
-      }
-    }
-    return weight < forkChoice.committeeFraction(config.REORG_HEAD_WEIGHT_THRESHOLD);
-  }
+const parentNode = ({ root, parentRoot }: ForkChoiceBlock, forkChoice: ForkChoice): ForkChoiceNode => ({
+  root: parentRoot,
+  payloadStatus: forkChoice.parentPayloadStatus(root),
+});
 
-  /** is_parent_strong */
-  #isParentStrong(parent: ForkChoiceBlock): boolean {
-    const { config, forkChoice } = this.#parts;
-    return (
-      forkChoice.attestationScore(parent.root) > forkChoice.committeeFraction(config.REORG_PARENT_WEIGHT_THRESHOLD)
-    );
-  }
+/** True if the newest payload on the node's chain is known to be valid. */
+function isChainVerified(node: ForkChoiceNode, forkChoice: ForkChoice): boolean {
+  return forkChoice.payloadBlock(node)?.execution.status === "valid";
 }

@@ -1,6 +1,7 @@
 import type { ForkPostBellatrix } from "@lodestar/params";
 import type { electra } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { executionBlockOf } from "../../chain/fork-choice/types.ts";
 import type { PayloadHistory } from "../../evm/engine/history.ts";
 import { versionedHashesOf } from "../../execution/engine.ts";
 
@@ -8,9 +9,7 @@ import { versionedHashesOf } from "../../execution/engine.ts";
 export function chainPayloads({ config, blocks, forkChoice }: BeaconChain): PayloadHistory {
   return {
     rootOf: async (blockHash) => {
-      for (const { root, execution } of forkChoice.all()) {
-        if (execution.status !== "pre-merge" && execution.blockHash === blockHash) return root;
-      }
+      for (const block of forkChoice.all()) if (executionBlockOf(block)?.blockHash === blockHash) return block.root;
       return undefined;
     },
     read: async (root) => {

@@ -22,23 +22,20 @@ export interface CommitteeAttestation {
   duties: routes.validator.AttesterDuty[];
 }
 
-/** electra/validator.md, Construct attestation: the committee index in the data is 0. */
-export function committeeIndexInData(config: BeaconConfig, slot: Slot, committeeIndex: CommitteeIndex): CommitteeIndex {
-  return config.getForkSeq(slot) < ForkSeq.electra ? committeeIndex : 0;
-}
-
 /** Requests the attestation data for a slot and groups the duties by committee. */
 export async function prepareAttestations(
   { api, config }: Pick<AttestModules, "api" | "config">,
   slot: Slot,
   duties: readonly routes.validator.AttesterDuty[],
 ): Promise<CommitteeAttestation[]> {
+  // electra/validator.md, Construct attestation: all committees sign the same index.
+  const isShared = config.getForkSeq(slot) >= ForkSeq.electra;
   const { data } = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
   return Array.from(
     Map.groupBy(duties, (duty) => duty.committeeIndex),
     ([committeeIndex, members]) => ({
       committeeIndex,
-      data: { ...data, index: committeeIndexInData(config, slot, committeeIndex) },
+      data: { ...data, index: isShared ? data.index : committeeIndex },
       duties: members,
     }),
   );

@@ -11,11 +11,10 @@ import { type altair, type phase0, type RootHex, type Slot, ssz, type ValidatorI
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { signAhead } from "../../chain/pools/pooled-signature.ts";
-import { attestationDataOn, stateToAttestOn } from "../../chain/production/attestation-data.ts";
+import { attestationDataOn, attestationIndex, stateToAttestOn } from "../../chain/production/attestation-data.ts";
 import type { ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { blockRequest } from "../../chain/production/block-request.ts";
 import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
-import { committeeIndexInData } from "./attest.ts";
 import { type DutyFailures, PROPOSE } from "./duty-failures.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import type { LateBlocks } from "./late-blocks.ts";
@@ -180,7 +179,7 @@ export class LockstepDuties {
       const data = attestationDataOn(state, {
         slot,
         blockRoot,
-        committeeIndex: committeeIndexInData(chain.config, slot, committeeIndex),
+        index: attestationIndex(chain, { slot, blockRoot, committeeIndex }),
       });
       const maySign = (member: ValidatorIndex) => isVoter(member) && history.recordAttestation(member, data);
       const { bits, members } = filterCommittee(committee, maySign);

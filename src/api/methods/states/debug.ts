@@ -1,6 +1,7 @@
 import { EFFECTIVE_BALANCE_INCREMENT, ZERO_HASH_HEX } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
-import type { Checkpoint, ForkChoiceBlock } from "../../../chain/fork-choice/types.ts";
+import type { ForkChoice } from "../../../chain/fork-choice/fork-choice.ts";
+import { type Checkpoint, executionBlockOf, type ForkChoiceBlock } from "../../../chain/fork-choice/types.ts";
 import { unsupported } from "../../../errors/failure.ts";
 import { defineMethod, defineOperation, get } from "../../definition.ts";
 import { boolean, list, number, object, shape, text } from "../../schemas.ts";
@@ -73,9 +74,7 @@ const getDebugForkChoice = defineOperation("debug.getDebugForkChoice", {
       data: {
         justifiedCheckpoint: sszCheckpoint(forkChoice.justified),
         finalizedCheckpoint: sszCheckpoint(forkChoice.finalized),
-        forkChoiceNodes: Array.from(forkChoice.all(), (block) =>
-          forkChoiceNode(block, forkChoice.weightOf(block.root)),
-        ),
+        forkChoiceNodes: Array.from(forkChoice.all(), (block) => forkChoiceNode(block, forkChoice)),
       },
     };
   },
@@ -86,11 +85,13 @@ function sszCheckpoint({ epoch, root }: Checkpoint) {
 }
 
 /**
- * Converts a fork choice node. Weights are converted from effective balance increments to Gwei (phase0/fork-choice.md,
+ * Converts a block with the status of the newest payload that has been verified on its chain. Weights are converted from effective balance increments to Gwei (phase0/fork-choice.md,
  * get_weight).
  */
-function forkChoiceNode({ slot, root, parentRoot, justified, finalized, execution }: ForkChoiceBlock, weight: number) {
-  const isPreMerge = execution.status === "pre-merge";
+function forkChoiceNode(block: ForkChoiceBlock, forkChoice: ForkChoice) {
+  const { slot, root, parentRoot, justified, finalized } = block;
+  const payloadStatus = forkChoice.isPayloadVerified(root) ? "full" : "empty";
+  const status = forkChoice.payloadBlock({ root, payloadStatus })?.execution.status;
   return {
     slot,
     blockRoot: root,
@@ -98,9 +99,9 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
     justifiedEpoch: justified.epoch,
     finalizedEpoch: finalized.epoch,
     // The proposer boost may be a fraction of an increment, but it is an integer in Gwei.
-    weight: Math.round(weight * EFFECTIVE_BALANCE_INCREMENT),
-    validity: isPreMerge ? ("valid" as const) : execution.status,
-    executionBlockHash: isPreMerge ? ZERO_HASH_HEX : execution.blockHash,
+    weight: Math.round(forkChoice.weightOf(root) * EFFECTIVE_BALANCE_INCREMENT),
+    validity: status === "invalid" || status === "optimistic" ? status : ("valid" as const),
+    executionBlockHash: block.bid?.blockHash ?? executionBlockOf(block)?.blockHash ?? ZERO_HASH_HEX,
   };
 }
 

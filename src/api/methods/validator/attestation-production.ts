@@ -11,7 +11,7 @@ import {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
-import { attestationDataOn, stateToAttestOn } from "../../../chain/production/attestation-data.ts";
+import { attestationDataOn, attestationIndex, stateToAttestOn } from "../../../chain/production/attestation-data.ts";
 import { invalidParams, notFound } from "../../../errors/failure.ts";
 import { withoutMeta } from "../../codecs.ts";
 import type { ApiContext } from "../../context.ts";
@@ -68,8 +68,8 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
     if (committeeIndex === undefined && !isPostElectra) {
       throw invalidParams("The committee index is required for slots before the electra fork.");
     }
-    const namedIndex = isPostElectra ? 0 : (committeeIndex ?? 0);
-    return { data: attestationDataOn(state, { slot, blockRoot, committeeIndex: namedIndex }) };
+    const index = attestationIndex(chain, { slot, blockRoot, committeeIndex: committeeIndex ?? 0 });
+    return { data: attestationDataOn(state, { slot, blockRoot, index }) };
   },
 });
 

@@ -5,6 +5,14 @@ import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../../../
 /** Slots per epoch of hand-built trees. */
 export const EPOCH = 8;
 
+/** Gloas is not scheduled. */
+export const FORK_CHOICE_CONFIG: ForkChoiceAnchor["config"] = {
+  PROPOSER_SCORE_BOOST: 40,
+  REORG_HEAD_WEIGHT_THRESHOLD: 20,
+  REORG_PARENT_WEIGHT_THRESHOLD: 160,
+  GLOAS_FORK_EPOCH: Number.POSITIVE_INFINITY,
+};
+
 export const root = (id: number): RootHex => `0x${id.toString(16).padStart(64, "0")}`;
 
 export const GENESIS: Checkpoint = { epoch: 0, root: root(1) };
@@ -40,7 +48,7 @@ export function makeBlock(
 /** Fork choice at slot 0 with genesis as block 1 and, by default, four validators of 32 ETH. */
 export function makeForkChoice(options: Partial<ForkChoiceAnchor> = {}): ForkChoice {
   return ForkChoice.fromAnchor({
-    config: { PROPOSER_SCORE_BOOST: 40 },
+    config: FORK_CHOICE_CONFIG,
     currentSlot: 0,
     anchor: makeBlock(1, 0, 0),
     checkpoint: GENESIS,

@@ -6,7 +6,7 @@ import { ForkChoice } from "../../../../src/chain/fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../../../../src/chain/fork-choice/types.ts";
 import { applyBlockAttestations } from "../../../../src/chain/import/fork-choice-import.ts";
 import { RandomChoices } from "../../random/random-choices.ts";
-import { EPOCH } from "./blocks.ts";
+import { EPOCH, FORK_CHOICE_CONFIG } from "./blocks.ts";
 import { assertionOf, SpecStore } from "./spec-store.ts";
 import { type Vote, type VotingBlock, VotingChain } from "./voting-chain.ts";
 
@@ -295,7 +295,7 @@ export class ModelRun {
         balancesAt,
       }),
       ForkChoice.fromAnchor({
-        config: { PROPOSER_SCORE_BOOST: BOOST_PERCENT },
+        config: { ...FORK_CHOICE_CONFIG, PROPOSER_SCORE_BOOST: BOOST_PERCENT },
         anchor: trusted,
         checkpoint,
         currentSlot,
