@@ -1,6 +1,7 @@
 /**
- * Measures eth_* on the Ethereum port: small calls and eth_call against the beacon port, a bare `node:http` server,
- * Anvil and EDR; eth_getLogs over a long chain; a contract test from the import of its chain to the last assertion.
+ * Measures eth_* on the Ethereum port: small calls and eth_call, repeated and with another argument in every
+ * request, against the beacon port, a bare `node:http` server, Anvil and EDR; an eth_call of 10,000,000 gas;
+ * eth_getLogs over a long chain; a contract test from the import of its chain to the last assertion.
  *
  *     npm run bench -- eth [rounds] [seconds per round] [blocks]
  *

@@ -1,6 +1,6 @@
 import { fundedAccounts } from "../../src/evm/accounts.ts";
 import { type Measured, measure, Server, type Target } from "../json-rpc/measure.ts";
-import type { BenchedRequest } from "../json-rpc/requests.ts";
+import { type BenchedRequest, VARIED } from "../json-rpc/requests.ts";
 import { Child } from "../support/child.ts";
 import { median } from "../support/statistics.ts";
 import { percent, printHeader, printRow } from "../support/table.ts";
@@ -26,11 +26,16 @@ type Call = (contestant: Contestant) => [method: string, ...params: unknown[]];
 const CALLS: Readonly<Record<string, Call>> = {
   eth_chainId: () => ["eth_chainId"],
   eth_blockNumber: () => ["eth_blockNumber"],
-  eth_getBalance: () => ["eth_getBalance", fundedAccounts()[0]!.address, "latest"],
-  "eth_call, ERC-20 balanceOf": ({ token }) => ["eth_call", ...balanceCall(token)],
+  "eth_getBalance, repeated": () => ["eth_getBalance", fundedAccounts()[0]!.address, "latest"],
+  "eth_getBalance, never the same": () => ["eth_getBalance", `0x${VARIED.padStart(40, "77")}`, "latest"],
+  "ERC-20 `balanceOf`, repeated": ({ token }) => ["eth_call", ...balanceCall(token)],
+  "ERC-20 `balanceOf`, never the same": ({ token }) => ["eth_call", ...balanceCall(token, VARIED)],
 };
 
-/** Prints requests per second of every server, and of a bare server that sends the first server's response. */
+/**
+ * Prints requests per second of every server, and of a bare server that sends the first server's response; then the CPU
+ * time of the servers per request, which other work on the machine affects less.
+ */
 export async function benchCalls({ chains, beacon, rounds, seconds }: CallsBench): Promise<void> {
   const [fanal, ...others] = chains as [TokenChain, ...TokenChain[]];
   const contestants: Contestant[] = [fanal, { server: beacon, token: fanal.token }, ...others];
@@ -39,7 +44,9 @@ export async function benchCalls({ chains, beacon, rounds, seconds }: CallsBench
     Child.start("load-process", new URL("../json-rpc/", import.meta.url).href),
   ]);
   try {
-    printHeader("requests/s", "bare `node:http`", ...contestants.map(({ server }) => server.name), "port/bare");
+    const names = ["bare `node:http`", ...contestants.map(({ server }) => server.name)];
+    const cpuRows: string[][] = [];
+    printHeader("requests/s", ...names, "port/bare");
     for (const [title, call] of Object.entries(CALLS)) {
       const requests = await Promise.all(contestants.map((contestant) => requestTo(contestant, title, call)));
       await bare.child.ask({ answer: requests[0]!.response });
@@ -59,13 +66,19 @@ export async function benchCalls({ chains, beacon, rounds, seconds }: CallsBench
       const [ofBare, ofPort] = measured as [Measured[], Measured[]];
       const share = median(ofPort.map((each, round) => rate(each) / rate(ofBare[round]!)));
       printRow(title, ...rates, percent(share));
+      const times = measured.map((each) => median(each.map(cpu)));
+      cpuRows.push([title, ...times.map((time) => time.toFixed(0)), percent(times[0]! / times[1]!)]);
     }
+    console.log();
+    printHeader("CPU time per request, µs", ...names, "bare/port");
+    for (const row of cpuRows) printRow(...row);
   } finally {
     await Promise.all([bare.child.end(), load.end()]);
   }
 }
 
 const rate = ({ requestsPerSecond }: Measured) => requestsPerSecond;
+const cpu = ({ microsecondsPerRequest }: Measured) => microsecondsPerRequest;
 
 async function requestTo(contestant: Contestant, title: string, call: Call) {
   const [method, ...params] = call(contestant);

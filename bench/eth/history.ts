@@ -37,7 +37,7 @@ async function deployedAt(server: EthServer, hash: string): Promise<string> {
 const word = (hex: string) => hex.padStart(64, "0");
 const mint = (value: number) => `0x40c10f19${word(HOLDER)}${word(value.toString(16))}`;
 
-/** Parameters of `eth_call` that read the balance of the holder. */
-export function balanceCall(token: string): [object, string] {
-  return [{ to: token, data: `0x70a08231${word(HOLDER)}` }, "latest"];
+/** Parameters of `eth_call` that read the balance of a holder. @param holder hex digits */
+export function balanceCall(token: string, holder: string = HOLDER): [object, string] {
+  return [{ to: token, data: `0x70a08231${word(holder)}` }, "latest"];
 }

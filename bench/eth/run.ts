@@ -2,6 +2,7 @@ import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { benchCalls } from "./calls.ts";
 import { benchContractTests } from "./contract-tests.ts";
+import { benchHeavyCalls } from "./heavy-calls.ts";
 import { makeHistory, type TokenChain } from "./history.ts";
 import { benchLogs } from "./logs.ts";
 import { type EthServer, startAnvil, startEdr, startFanal } from "./servers.ts";
@@ -42,6 +43,8 @@ async function benchServers(
   printRow("mined one after the other", ...chains.map((chain) => `${chain.seconds.toFixed(1)} s`));
   console.log();
   await benchCalls({ chains, beacon, rounds, seconds });
+  console.log();
+  await benchHeavyCalls(chains);
   console.log();
   await benchLogs(chains, blocks);
   console.log();

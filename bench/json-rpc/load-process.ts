@@ -1,9 +1,10 @@
 /**
  * Load generator: keeps one request in flight per connection. It sends a prebuilt request on raw sockets, because a
- * full HTTP client needs more CPU time than the servers under test.
+ * full HTTP client needs more CPU time than the servers under test. Only the digits of `VARIED` are replaced.
  */
 import { connect, type Socket } from "node:net";
 import { parentGone, report } from "../support/child.ts";
+import { VARIED } from "./requests.ts";
 
 export interface LoadOrder {
   port: number;
@@ -20,6 +21,9 @@ export interface LoadReport {
   seconds: number;
 }
 
+/** Number of requests with varied digits so far. */
+let varied = 0;
+
 process.on("message", (order: LoadOrder) => {
   void load(order).then(report);
 });
@@ -30,21 +34,34 @@ async function load({ port, path, body, responseBytes, connections, seconds }: L
   const post = ["POST / HTTP/1.1", "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`];
   const head = [...(path === undefined ? post : [`GET ${path} HTTP/1.1`]), `Host: 127.0.0.1:${port}`];
   const request = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const variedAt = request.indexOf(VARIED);
+  const nextRequest = () => {
+    if (variedAt < 0) return request;
+    // The socket may still hold the previous one.
+    const next = Buffer.from(request);
+    next.write((varied++).toString(16).padStart(VARIED.length, "0"), variedAt, "latin1");
+    return next;
+  };
   const start = performance.now();
   const end = start + seconds * 1000;
   const counts = await Promise.all(
-    Array.from({ length: connections }, () => repeat(port, request, end, responseBytes)),
+    Array.from({ length: connections }, () => repeat(port, nextRequest, end, responseBytes)),
   );
   return { requests: counts.reduce((sum, count) => sum + count, 0), seconds: (performance.now() - start) / 1000 };
 }
 
-function repeat(port: number, request: Buffer, end: number, responseBytes: number | undefined): Promise<number> {
+function repeat(
+  port: number,
+  nextRequest: () => Buffer,
+  end: number,
+  responseBytes: number | undefined,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let count = 0;
   /** Remaining bytes of the response, once its headers are complete. */
   let missing: number | undefined;
   let seen = "";
-  const socket: Socket = connect(port, "127.0.0.1", () => socket.write(request));
+  const socket: Socket = connect(port, "127.0.0.1", () => socket.write(nextRequest()));
   socket.setNoDelay(true);
   socket.on("error", reject);
   socket.on("close", () => reject(new Error("The server closed the connection.")));
@@ -65,7 +82,7 @@ function repeat(port: number, request: Buffer, end: number, responseBytes: numbe
     missing = undefined;
     count++;
     if (performance.now() < end) {
-      socket.write(request);
+      socket.write(nextRequest());
     } else {
       socket.destroy();
       resolve(count);

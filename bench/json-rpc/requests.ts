@@ -9,6 +9,12 @@ export interface BenchedRequest {
   responseBytes?: number;
 }
 
+/**
+ * Hex digits that the load generator replaces by a counter. A body that contains them differs in every request, so that
+ * no server repeats a response.
+ */
+export const VARIED = "facefeedfacefeed";
+
 const request = (id: number, method: string, params: unknown[]) => ({ jsonrpc: "2.0", id, method, params });
 
 const single = (title: string, method: string, ...params: unknown[]): BenchedRequest => ({
