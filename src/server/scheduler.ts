@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers";
+import { FifoQueue } from "../collections/fifo-queue.ts";
 
 /**
  * Kinds of work in descending order of priority: messages from another thread, requests, pipelined requests behind
@@ -32,7 +33,12 @@ type Unit = () => void;
  * left, and otherwise waits in the queue for its kind.
  */
 export class Scheduler {
-  readonly #queues = new Map(KINDS.map((kind) => [kind, new Set<Unit>()]));
+  readonly #queues: Readonly<Record<WorkKind, FifoQueue<Unit>>> = {
+    thread: new FifoQueue(),
+    request: new FifoQueue(),
+    pipelined: new FifoQueue(),
+    events: new FifoQueue(),
+  };
   /** Callbacks that resume reading a new connection or a large body. */
   readonly #readers = new Set<Unit>();
   /** When this turn's readers were resumed. Undefined if none were. */
@@ -54,11 +60,11 @@ export class Scheduler {
 
   /** Runs the unit now or in a later turn. Units of the same kind run in the order of submission. */
   run(kind: WorkKind, unit: Unit): void {
-    const queue = this.#queues.get(kind)!;
+    const queue = this.#queues[kind];
     if (queue.size === 0 && this.hasTime) {
       unit();
     } else {
-      queue.add(unit);
+      queue.push(unit);
       this.#wake();
     }
   }
@@ -81,7 +87,12 @@ export class Scheduler {
     if (turnMillis > LONG_TURN_MILLIS) this.#nextReadAt = now + Math.min(turnMillis, MAX_READ_DELAY_MILLIS);
     if (this.#readers.size === 0 || now < this.#nextReadAt) return;
     this.#readAt = now;
-    for (let count = 0; count < READERS_PER_TURN; count++) takeFirst(this.#readers)?.();
+    let count = 0;
+    for (const reader of this.#readers) {
+      this.#readers.delete(reader);
+      reader();
+      if (++count === READERS_PER_TURN) return;
+    }
   }
 
   /** True if the current turn has time left. Always true when checked for the first time in a turn. */
@@ -119,7 +130,7 @@ export class Scheduler {
       const isTurnUsed = this.#turnEnds !== undefined || this.#readAt !== undefined;
       if (isTurnUsed || this.#readers.size > 0 || this.#quietTurns < QUIET_TURNS) this.#wake();
     } else if (this.hasTime) {
-      takeFirst(queue)?.();
+      queue.shift()?.();
       // Continues after the unit's microtasks, which do most of its work.
       queueMicrotask(this.#goOn);
     } else {
@@ -127,19 +138,21 @@ export class Scheduler {
     }
   };
 
-  #nextQueue(): Set<Unit> | undefined {
-    const waiting = [...this.#queues.values()].filter(({ size }) => size > 0);
-    if (waiting.length < 2) return waiting[0];
+  #nextQueue(): FifoQueue<Unit> | undefined {
+    let first: FifoQueue<Unit> | undefined;
+    let hasOthers = false;
+    for (const kind of KINDS) {
+      const queue = this.#queues[kind];
+      if (queue.size === 0) continue;
+      if (first !== undefined) hasOthers = true;
+      first ??= queue;
+    }
+    if (!hasOthers) return first;
+    const waiting = KINDS.map((kind) => this.#queues[kind]).filter(({ size }) => size > 0);
     if (++this.#unitsInRound < UNITS_PER_ROUND) return waiting[0];
     this.#unitsInRound = 0;
     return waiting[1 + (this.#nextOther++ % (waiting.length - 1))];
   }
-}
-
-function takeFirst(units: Set<Unit>): Unit | undefined {
-  const [first] = units;
-  if (first) units.delete(first);
-  return first;
 }
 
 /** The scheduler of this thread's event loop. */

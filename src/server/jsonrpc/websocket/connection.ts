@@ -81,6 +81,8 @@ export class Connection {
   readonly #running = new Set<Deadline>();
   /** Messages that have not been processed yet, in order of arrival. */
   readonly #queue: Message[] = [];
+  /** True while the scheduler holds the next message. */
+  #isScheduled = false;
   /** Number of bytes received since the last complete message, and their reservation in the budget. */
   #received = 0;
   #heldBytes = 0;
@@ -250,13 +252,16 @@ export class Connection {
 
   /** Schedules the next message. The scheduler holds at most one message per connection. */
   #scheduleNext(): void {
+    if (this.#isScheduled) return;
     if (this.#queue.length > 0 && this.#running.size < this.#options.limits.runningMessages) {
       const isFarAhead = this.#running.size + this.#queue.length > PIPELINED_FROM;
+      this.#isScheduled = true;
       scheduler.run(isFarAhead ? "pipelined" : "request", this.#start);
     }
   }
 
   readonly #start = (): void => {
+    this.#isScheduled = false;
     const message = this.#queue.shift();
     if (message === undefined) return;
     void this.#serve(message);
