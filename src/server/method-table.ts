@@ -83,8 +83,16 @@ export interface CallableMethod {
    * the last one, which is the index in the list.
    */
   readonly elementOf?: string | undefined;
-  /** Throws a `Failure` if the parameters are invalid or an expected error occurs. `json` is the source of `params`. */
-  call(params: Params, caller?: Caller, cancellation?: Cancellation, json?: ScannedJson): Promise<MethodResponse>;
+  /**
+   * Returns a promise unless the response is available immediately, for example from a cache. Throws a `Failure` if the
+   * parameters are invalid or an expected error occurs. `json` is the source of `params`.
+   */
+  call(
+    params: Params,
+    caller?: Caller,
+    cancellation?: Cancellation,
+    json?: ScannedJson,
+  ): MethodResponse | Promise<MethodResponse>;
   /** Calls a method that parses its large parameters itself. Throws a `JsonParseError` if they are not valid JSON. */
   callByJson?(params: ScannedJson, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
 }

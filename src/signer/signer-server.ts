@@ -81,7 +81,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
   function handle(exchange: Exchange): void {
     const { req } = exchange.res;
     policy.authorize(req);
-    const denialReason = policy.denialReason("submit", policy.isPrivileged(req));
+    const denialReason = policy.denialReason("submit", () => policy.isPrivileged(req));
     if (denialReason !== undefined) throw new HttpError(403, denialReason);
     const { route, rest } = find(req);
     readBody(

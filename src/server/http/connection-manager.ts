@@ -91,7 +91,7 @@ export class ConnectionManager implements MemoryBudgets {
     const onConnection = this.#connections.get(socket);
     const exchange = new Exchange(this, res, {
       deadline: this.#deadlineTimer.begin(),
-      blockedBy: onConnection && [...onConnection].at(-1),
+      blockedBy: onConnection?.size ? [...onConnection].at(-1) : undefined,
       record: this.#createRecord?.(res.req),
     });
     this.#openExchanges++;

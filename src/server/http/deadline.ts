@@ -58,8 +58,9 @@ export class Deadline implements Cancellation {
   /** Set if the request is traced or logged. */
   trace: RequestTrace | undefined = undefined;
   readonly #millis: number;
-  readonly #races: Race[] = [];
-  readonly #listeners = new Set<(reason: Failure) => void>();
+  /** Created on first use, because most calls are answered immediately. */
+  #races: Race[] | undefined;
+  #listeners: Set<(reason: Failure) => void> | undefined;
   #controller: AbortController | undefined;
   /** The reason why the deadline was aborted. */
   #abortReason: Failure | undefined;
@@ -84,8 +85,9 @@ export class Deadline implements Cancellation {
   }
 
   onAbort(listener: (reason: Failure) => void): () => void {
+    this.#listeners ??= new Set();
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return () => this.#listeners?.delete(listener);
   }
 
   /**
@@ -95,6 +97,7 @@ export class Deadline implements Cancellation {
   race<T>(work: Promise<T>, tooLate: (result: T) => void, access: AccessClass = "read"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const race = { reject, access };
+      this.#races ??= [];
       this.#races.push(race);
       work.then(
         (result) => {
@@ -111,8 +114,9 @@ export class Deadline implements Cancellation {
 
   /** Returns false if the race has already been rejected. */
   #leave(race: Race): boolean {
-    const position = this.#races.indexOf(race);
-    if (position !== -1) this.#races.splice(position, 1);
+    const races = this.#races ?? [];
+    const position = races.indexOf(race);
+    if (position !== -1) races.splice(position, 1);
     return position !== -1;
   }
 
@@ -124,7 +128,7 @@ export class Deadline implements Cancellation {
   /** Expires the deadline. Called by `DeadlineTimer`. */
   expire(): void {
     const message = `The call exceeded its time limit of ${this.#millis} ms.`;
-    for (const { reject, access } of this.#races.splice(0)) {
+    for (const { reject, access } of this.#races?.splice(0) ?? []) {
       const detail = isReadOnly(access) ? undefined : "It may still take effect.";
       reject(new TimeLimitFailure("server", message, { detail }));
     }
@@ -135,6 +139,6 @@ export class Deadline implements Cancellation {
     if (this.#abortReason) return;
     this.#abortReason = reason;
     this.#controller?.abort(reason);
-    for (const listener of this.#listeners) listener(reason);
+    for (const listener of this.#listeners ?? []) listener(reason);
   }
 }

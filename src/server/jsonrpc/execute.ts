@@ -15,9 +15,10 @@ import { firstNonSpace, OPENING_BRACKET } from "../../json/value-bounds.ts";
 import type { Logger } from "../../log/logger.ts";
 import { isReadOnly } from "../access-class.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
+import type { BudgetRejection } from "../http/access/api-clients.ts";
 import type { Deadline } from "../http/deadline.ts";
 import { ChunkStream, closeParts, closeSource, meterParts, type ResponsePart } from "../http/response/chunk-stream.ts";
-import type { CallableMethod, Client, MethodTable } from "../method-table.ts";
+import type { CallableMethod, Client, MethodResponse, MethodTable } from "../method-table.ts";
 import { type Call, type InvalidRequest, isInvalid, isParams, NULL_ID, parseRequest } from "./envelope.ts";
 import {
   accessDenied,
@@ -50,15 +51,18 @@ export interface MessageResponse {
 }
 
 /**
- * Executes a message, which is a request object or a batch. Resolves to undefined if there is nothing to respond.
- * `observer` replaces the executor's observer for this message.
+ * Executes a message, which is a request object or a batch. Returns a promise unless the response is available
+ * immediately, and undefined if there is nothing to respond. Never throws. `observer` replaces the executor's observer
+ * for this message.
  */
 export type Execute = (
   message: Uint8Array,
   deadline: Deadline,
   caller?: Client,
   observer?: CallObserver,
-) => Promise<MessageResponse | undefined>;
+) => MaybePromise<MessageResponse | undefined>;
+
+type MaybePromise<T> = T | Promise<T>;
 
 /** Context shared by all calls in a message. */
 interface MessageContext {
@@ -87,7 +91,6 @@ export function createExecutor(options: ExecutorOptions): Execute {
   const { table, logger, batchLength, batchBytes, server, observer } = options;
   const suggest = table.suggest?.bind(table);
 
-  // An async function would take three more microtasks to return the promise.
   return function execute(message, deadline, caller, ownObserver) {
     const context: MessageContext = { deadline, caller, observer: ownObserver ?? observer, suggest };
     if (message.length < LARGE_MESSAGE_BYTES) return executeSmall(message, context);
@@ -133,23 +136,21 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return { request, json: nested(params), isOutline: true };
   }
 
-  function executeSmall(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
+  function executeSmall(message: Uint8Array, context: MessageContext): MaybePromise<MessageResponse | undefined> {
     let parsed: ParsedRequest;
     try {
       parsed = parseSmall(message);
     } catch (error) {
       if (!(error instanceof JsonParseError)) return Promise.reject(error);
-      return Promise.resolve(rejectMessage(unreadable(error), context));
+      return rejectMessage(unreadable(error), context);
     }
     const { request } = parsed;
-    if (!Array.isArray(request)) return runElement(parsed, context, immediately).then(messageOf);
-    const rejection = rejectBatch(request.length, context);
-    return rejection
-      ? Promise.resolve(rejection)
-      : runBatch(
-          request.map((element) => ({ request: element })),
-          context,
-        );
+    if (Array.isArray(request)) {
+      const requests = request.map((element) => ({ request: element }));
+      return rejectBatch(request.length, context) ?? runBatch(requests, context);
+    }
+    const response = runElement(parsed, context, immediately);
+    return response instanceof Promise ? response.then(messageOf) : messageOf(response);
   }
 
   /** Rejects a batch that is empty or too long. */
@@ -216,18 +217,22 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 
   /**
-   * Runs one call. Never rejects. Calls with side effects run through `schedule`, and all other calls start
-   * immediately.
+   * Runs one call. Never throws. Calls with side effects run through `schedule`, and all other calls start immediately.
    */
-  async function runElement(
+  function runElement(
     { request, json, isOutline }: ParsedRequest,
     context: MessageContext,
     schedule: Schedule,
-  ): Promise<CallResponse | undefined> {
+  ): MaybePromise<CallResponse | undefined> {
     const call = parseRequest(request);
     if (isInvalid(call)) return rejectInvalid(call, context);
     const { deadline, caller } = context;
     const observedCall = observe(call, context);
+    const succeed = (response: CallResponse | undefined) => {
+      endObservation(observedCall, response);
+      return response;
+    };
+    const fail = (error: unknown) => failCall(call, error, observedCall);
     try {
       if (deadline.abortReason) throw deadline.abortReason;
       const method = table.find(call.method);
@@ -238,23 +243,29 @@ export function createExecutor(options: ExecutorOptions): Execute {
       }
       const denialReason = caller?.denialReason(method);
       if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observedCall);
+      const run = () => runCall({ ...call, json, isOutline }, method, deadline, caller);
+      const start = (rejection: BudgetRejection | undefined): MaybePromise<CallResponse | undefined> => {
+        if (rejection) return failed(call, budgetExceeded(rejection), observedCall);
+        const response = isReadOnly(method.access) ? run() : schedule(async () => run());
+        return response instanceof Promise ? response.then(succeed) : succeed(response);
+      };
       // This is a promise only if another process keeps the budget.
       const charge = caller?.charge?.(method);
-      const rejection = charge instanceof Promise ? await charge : charge;
-      if (rejection) return failed(call, budgetExceeded(rejection), observedCall);
-      const run = () => runCall({ ...call, json, isOutline }, method, deadline, caller);
-      const response = await (isReadOnly(method.access) ? run() : schedule(run));
-      endObservation(observedCall, response);
-      return response;
+      const response = charge instanceof Promise ? charge.then(start) : start(charge);
+      return response instanceof Promise ? response.catch(fail) : response;
     } catch (error) {
-      if (error instanceof JsonParseError) {
-        return failed({ ...call, id: NULL_ID }, unreadable(error), observedCall);
-      }
-      if (!(error instanceof Failure)) {
-        logger.error("Method failed unexpectedly", { method: call.method, error: inspect(error) });
-      }
-      return failed(call, toErrorObject(error), observedCall);
+      return fail(error);
     }
+  }
+
+  function failCall(call: Call, error: unknown, observedCall: ObservedCall | undefined): CallResponse | undefined {
+    if (error instanceof JsonParseError) {
+      return failed({ ...call, id: NULL_ID }, unreadable(error), observedCall);
+    }
+    if (!(error instanceof Failure)) {
+      logger.error("Method failed unexpectedly", { method: call.method, error: inspect(error) });
+    }
+    return failed(call, toErrorObject(error), observedCall);
   }
 
   function failed(call: Call, error: ErrorObject, observedCall: ObservedCall | undefined): CallResponse | undefined {
@@ -289,31 +300,28 @@ function runCall(
   method: CallableMethod,
   deadline: Deadline,
   caller?: Client,
-): Promise<CallResponse | undefined> {
+): MaybePromise<CallResponse | undefined> {
   // A queued submission must not run once its caller has received a timeout error.
-  if (deadline.abortReason) return Promise.reject(deadline.abortReason);
-  return deadline.race(callMethod(call, method, deadline, caller), closeResponse, method.access);
+  if (deadline.abortReason) throw deadline.abortReason;
+  const { params, json, isOutline } = call;
+  const called =
+    json && isOutline && method.callByJson
+      ? method.callByJson(json, caller, deadline)
+      : method.call(params, caller, deadline, json);
+  const response = called instanceof Promise ? called.then((each) => respond(call, each)) : respond(call, called);
+  return response instanceof Promise ? deadline.race(response, closeResponse, method.access) : response;
 }
 
-async function callMethod(
-  call: ParsedCall,
-  method: CallableMethod,
-  deadline: Deadline,
-  caller?: Client,
-): Promise<CallResponse | undefined> {
-  const { params, json, isOutline } = call;
-  const { body, meta, headers } = await (json && isOutline && method.callByJson
-    ? method.callByJson(json, caller, deadline)
-    : method.call(params, caller, deadline, json));
+/** Returns a promise only for a streamed result. */
+function respond(call: ParsedCall, { body, meta, headers }: MethodResponse): MaybePromise<CallResponse | undefined> {
   if (call.id === undefined) {
     if (!Buffer.isBuffer(body)) closeSource(body[Symbol.asyncIterator]());
     return undefined;
   }
   const shownMeta = call.wantsMeta ? (meta ?? {}) : undefined;
-  const parts = Buffer.isBuffer(body)
-    ? resultResponse(call.id, body, shownMeta)
-    : await streamedResponse(call.id, body, shownMeta);
-  return { parts, headers };
+  return Buffer.isBuffer(body)
+    ? { parts: resultResponse(call.id, body, shownMeta), headers }
+    : streamedResponse(call.id, body, shownMeta).then((parts) => ({ parts, headers }));
 }
 
 function closeResponse(response: CallResponse | undefined): void {

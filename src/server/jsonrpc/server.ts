@@ -200,9 +200,12 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     if (exchange.isClosed) return;
     exchange.beginProcessing();
     try {
-      const response = await execute(body, exchange.deadline, callerOf(res.req, client), exchange.record);
+      const executed = execute(body, exchange.deadline, callerOf(res.req, client), exchange.record);
+      // Awaiting a response that is available already would cost more than sending it.
+      const response = executed instanceof Promise ? await executed : executed;
       if (core.isClosing) res.shouldKeepAlive = false;
-      await sendResponse(exchange, response);
+      const sent = sendResponse(exchange, response);
+      if (sent) await sent;
     } catch (error) {
       logger.error("JSON-RPC request failed unexpectedly", { error: inspect(error) });
       if (!res.destroyed && !res.headersSent) {

@@ -37,7 +37,7 @@ export class Caller {
     throw new Error(`${name} was answered.`);
   }
 
-  #answer(name: string, params: Params, signal?: AbortSignal): Promise<MethodResponse> {
+  async #answer(name: string, params: Params, signal?: AbortSignal): Promise<MethodResponse> {
     const method = this.#table.find(name);
     if (!method) throw new Error(`There is no method ${name}.`);
     return method.call(params, undefined, signal && { signal });

@@ -178,7 +178,7 @@ export class AccessPolicy {
   checkHostAndOrigin(req: IncomingMessage): void {
     const { origin } = req.headers;
     // HTTP/1.0, which browsers do not use, has no Host header.
-    const host = hostHeaderOf(req);
+    const host = hostHeaderOf(req, this.#knownHost);
     if (host !== undefined && host !== this.#knownHost) {
       const name = hostNameOf(host)!;
       if (!this.#isOwnName(name)) {
@@ -214,12 +214,11 @@ export class AccessPolicy {
   /** Returns the caller's rights, limited to the classes served by the server. */
   rightsOf(req: IncomingMessage, client: ApiClient | undefined): AccessRights {
     if (!client) {
-      const isPrivileged = this.isPrivileged(req);
-      return { denialReason: ({ access }) => this.denialReason(access, isPrivileged) };
+      return { denialReason: ({ access }) => this.denialReason(access, () => this.isPrivileged(req)) };
     }
     return {
       // For clients with a key, the classes of the key decide whether privileged methods are allowed.
-      denialReason: (method) => this.denialReason(method.access, true) ?? client.denialReason(method),
+      denialReason: (method) => this.denialReason(method.access, () => true) ?? client.denialReason(method),
       charge: (method) => client.charge(method),
     };
   }
@@ -233,13 +232,16 @@ export class AccessPolicy {
     return isLoopbackAddress(socket.remoteAddress ?? "");
   }
 
-  /** Returns the reason why the caller may not use the class, or undefined if it may. */
-  denialReason(access: AccessClass, isPrivileged: boolean): string | undefined {
+  /**
+   * Returns the reason why the caller may not use the class, or undefined if it may. `isPrivileged` is called only for
+   * privileged classes.
+   */
+  denialReason(access: AccessClass, isPrivileged: () => boolean): string | undefined {
     if (!this.#classes.has(access)) {
       const servedClasses = [...this.#classes].join(", ");
       return `Access class "${access}" is not served, only ${servedClasses}. Enable it with ${this.#flag("api")}.`;
     }
-    if (isPrivileged || !PRIVILEGED_CLASSES.includes(access)) return undefined;
+    if (!PRIVILEGED_CLASSES.includes(access) || isPrivileged()) return undefined;
     return (
       `Access class "${access}" is served only to local callers: not through a proxy, and to web pages only of origins listed in ` +
       `${this.#flag("allow-origin")}. Remote callers need the token of ${this.#flag("token-file")}.`

@@ -21,11 +21,15 @@ export function hostNameOf(header: string): string | undefined {
 /**
  * Returns a request's Host header, or undefined if an HTTP/1.0 request has none. Throws if a proxy might route the
  * request differently because it has two Host headers, an empty or malformed one, or a URL with a different authority.
+ * A header that equals `known` is not checked for its form.
  */
-export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
+export function hostHeaderOf(
+  { headers: { host }, rawHeaders, url = "" }: IncomingMessage,
+  known?: string,
+): string | undefined {
   if (host === undefined && isOriginForm(url)) return undefined;
   if (countHeader(rawHeaders, "host") > 1) throw new HttpError(400, "The request has more than one Host header.");
-  if (host === undefined || hostNameOf(host) === undefined) {
+  if (host === undefined || (host !== known && hostNameOf(host) === undefined)) {
     throw new HttpError(400, "The Host header is missing or invalid.");
   }
   if (!isOriginForm(url) && !isSameAuthority(url, host)) {

@@ -156,7 +156,7 @@ export class CallService {
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#targets.methods[position]!;
     const validity = method.isCacheable ? this.#validityOf(method.cachePolicy?.(params)) : undefined;
-    return method.call(params, running, running).then(
+    return Promise.resolve(method.call(params, running, running)).then(
       (answer) => this.#answer(running, answer, validity),
       (error: unknown) => this.#fail(running, error),
     );

@@ -79,14 +79,14 @@ export class RemoteCalls {
     caller: Caller | undefined,
     cancellation: Cancellation | undefined,
     received: ScannedJson | undefined,
-  ): Promise<MethodResponse> {
+  ): MethodResponse | Promise<MethodResponse> {
     const text = received ? received.text : JSON.stringify(params);
     const key = isCacheable ? `${position} ${text}` : undefined;
     const cached = key && this.#cached<MethodResponse>(key, (id) => ["prewarm call", id, false, position, text]);
-    if (cached) return Promise.resolve(cached);
+    if (cached) return cached;
     const element = key !== undefined && listedBy !== undefined ? elementOfCall(listedBy, params) : undefined;
     const response = element && this.#listElement<MethodResponse>(element);
-    if (response) return Promise.resolve(response);
+    if (response) return response;
     const isIrregular = received?.isIrregular;
     const callMain = () =>
       this.#begin<MethodResponse>({ cancellation, caller, key, element }, (id) =>

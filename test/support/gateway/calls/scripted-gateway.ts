@@ -65,7 +65,7 @@ export class ScriptedGateway {
     return Array.from(this.#tables.methods.entries(), ([name]) => name);
   }
 
-  call(name: string, params: Params = []): Promise<MethodResponse> {
+  async call(name: string, params: Params = []): Promise<MethodResponse> {
     return this.#tables.methods.find(name)!.call(params);
   }
 
