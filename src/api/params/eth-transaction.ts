@@ -3,7 +3,7 @@ import type { AccessListEntry, Authorization, TransactionRequest } from "../../e
 import { bytes, ethAddress, parseData, parseQuantity, quantity64, quantity256, word } from "./eth.ts";
 import { arrayOf, type FieldSchemas, optionalFields, requiredFields } from "./objects.ts";
 import { parseFixedHex } from "./scalars.ts";
-import { addIssue, type ParamSchema, paramSchema } from "./schema.ts";
+import { addIssue, elementParser, type ParamSchema, paramSchema, withParser } from "./schema.ts";
 
 const MAX_TYPE = 4n;
 
@@ -44,7 +44,9 @@ const authorization = requiredFields<Authorization>("an authorization", {
 });
 
 /** `data` and `input` are the old and the new name for the same field. */
-const FIELDS: FieldSchemas<TransactionRequest & { input?: Uint8Array }> = {
+type ParsedFields = TransactionRequest & { input?: Uint8Array };
+
+const FIELDS: FieldSchemas<ParsedFields> = {
   from: ethAddress,
   to: recipient,
   gas: quantity64,
@@ -70,11 +72,22 @@ export const transactionRequest: ParamSchema<TransactionRequest> = requestSchema
 export const callRequest: ParamSchema<CallRequest> = requestSchema("a call object", "ignored");
 
 function requestSchema(noun: string, unknownFields: "ignored" | "refused"): ParamSchema<TransactionRequest> {
-  return optionalFields(noun, FIELDS, { unknownFields }).transform(({ input, to, data, ...others }, context) => {
-    if (input !== undefined && data !== undefined && Buffer.compare(data, input) !== 0) {
-      return addIssue(context, input, 'has both "data" and "input", and they differ. Give one of them.');
-    }
-    const bytesToSend = input ?? data;
-    return { ...others, ...(to && to.length > 0 && { to }), ...(bytesToSend && { data: bytesToSend }) };
+  const fields = optionalFields(noun, FIELDS, { unknownFields });
+  const schema = fields.transform(
+    (parsed, context) =>
+      merged(parsed) ??
+      addIssue(context, parsed.input, 'has both "data" and "input", and they differ. Give one of them.'),
+  );
+  const parseFields = elementParser(fields);
+  return withParser(schema, (value) => {
+    const parsed = parseFields(value);
+    return parsed && merged(parsed);
   });
+}
+
+/** Returns the fields with one name for the data. Undefined if "data" and "input" differ. */
+function merged({ input, to, data, ...others }: ParsedFields): TransactionRequest | undefined {
+  if (input !== undefined && data !== undefined && Buffer.compare(data, input) !== 0) return undefined;
+  const bytesToSend = input ?? data;
+  return { ...others, ...(to && to.length > 0 && { to }), ...(bytesToSend && { data: bytesToSend }) };
 }

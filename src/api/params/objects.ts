@@ -6,11 +6,13 @@ import { parseFixedHex } from "./scalars.ts";
 import {
   addIssue,
   describeValue,
+  elementParser,
   firstMessage,
   invalidElementAt,
   type JsonForm,
   type ParamSchema,
   parseWith,
+  withParser,
 } from "./schema.ts";
 
 export type FieldSchemas<T> = { readonly [Key in keyof T]-?: ParamSchema<NonNullable<T[Key]>> };
@@ -30,7 +32,22 @@ export function optionalFields<T extends object>(
   const names = Object.keys(fields);
   const properties = Object.fromEntries(schemas.map(([name, schema]) => [name, formOf(schema)]));
   const refusesUnknown = unknownFields === "refused";
-  return z
+  const parsers = schemas.map(([name, schema]) => [name, elementParser(schema)] as const);
+  const parse = (value: unknown): T | undefined => {
+    if (!isJsonObject(value) || (refusesUnknown && Object.keys(value).some((name) => !names.includes(name)))) {
+      return undefined;
+    }
+    const parsed: Record<string, unknown> = {};
+    for (const [name, parseField] of parsers) {
+      const field = value[name];
+      if (field === undefined || field === null) continue;
+      const data = parseField(field);
+      if (data === undefined) return undefined;
+      parsed[name] = data;
+    }
+    return parsed as T;
+  };
+  const schema = z
     .unknown()
     .meta({ type: "object", properties, ...(refusesUnknown && { additionalProperties: false }) })
     .transform((value, context) => {
@@ -50,6 +67,7 @@ export function optionalFields<T extends object>(
       }
       return parsed as T;
     });
+  return withParser(schema, parse);
 }
 
 /** Schema for an object all of whose fields are required. Unknown fields are ignored. */

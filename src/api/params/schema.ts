@@ -46,8 +46,14 @@ export function paramSchema<T>(
   return schema;
 }
 
-/** Parsers for the schemas created by `paramSchema`. */
+/** Parsers for the schemas created by `paramSchema` and `withParser`. */
 const PARSERS = new WeakMap<z.ZodType, (value: unknown) => unknown>();
+
+/** Gives a schema a parser that returns the same for valid values, and undefined for all others. */
+export function withParser<T>(schema: ParamSchema<T>, parse: (value: unknown) => T | undefined): ParamSchema<T> {
+  PARSERS.set(schema, parse);
+  return schema;
+}
 
 /**
  * Returns the parser for a schema, which is many times faster than the schema itself. The parser returns undefined for

@@ -85,6 +85,8 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
    */
   async withState(id: BlockId): Promise<ExecutedBlock> {
     if ("tag" in id && id.tag === "pending") return this.pending();
+    // Most reads are of the latest block.
+    if ("tag" in id && id.tag === "latest") return this.engine.overridden(this.latest);
     const found = await this.find(id);
     if (found === undefined) throw new EthError("hash" in id ? "header for hash not found" : "header not found");
     const state = this.engine.blocks.get(toHex(found.hash)) ?? (await this.#executing.oldStates.find(found));

@@ -7,6 +7,8 @@ import { Memory } from "./memory.ts";
 import type { InterpreterRules } from "./rules.ts";
 import { Word } from "./words/word.ts";
 
+const hexOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length).toString("hex");
+
 export const STACK_LIMIT = 1024;
 const EMPTY = new Uint8Array(0);
 const { OUT_OF_GAS } = EVMError.errorMessages;
@@ -17,6 +19,8 @@ export interface Environment {
   readonly evm: MessageRunner;
   readonly rules: InterpreterRules;
   readonly transaction: TransactionContext;
+  /** True if precompiles are warm without being in the journal (EIP-2929). */
+  readonly hasWarmPrecompiles: boolean;
 }
 
 /** State of a message while its code runs. Frames are reused, along with their stack and memory. */
@@ -100,10 +104,16 @@ export class Frame {
 
   /** Charges for an access to an account, and makes the account warm. */
   chargeAccountAccess(address: Uint8Array): void {
-    const { journal } = this.environment.evm;
-    const isWarm = journal.isWarmedAddress(address);
-    if (!isWarm) journal.addWarmedAddress(address);
-    this.charge(isWarm ? WARM_ACCESS_GAS : COLD_ACCOUNT_GAS);
+    this.charge(this.warmAccount(address) ? WARM_ACCESS_GAS : COLD_ACCOUNT_GAS);
+  }
+
+  /** Makes an account warm. Returns true if it was already warm. */
+  warmAccount(address: Uint8Array): boolean {
+    const { evm, hasWarmPrecompiles } = this.environment;
+    const { journal } = evm;
+    if (journal.isWarmedAddress(address) || (hasWarmPrecompiles && evm.precompiles.has(hexOf(address)))) return true;
+    journal.addWarmedAddress(address);
+    return false;
   }
 
   /** Ends the message with its output. */

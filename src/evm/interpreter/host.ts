@@ -27,7 +27,10 @@ export interface Host {
 }
 
 /** The parts of the EVM library that run messages and track warm addresses, slots and transient storage. */
-export type MessageRunner = Pick<EVM, "runCall" | "journal" | "transientStorage" | "stateManager" | "common">;
+export type MessageRunner = Pick<
+  EVM,
+  "runCall" | "journal" | "precompiles" | "transientStorage" | "stateManager" | "common"
+>;
 
 /** Context shared by all messages of a transaction. */
 export interface TransactionContext {

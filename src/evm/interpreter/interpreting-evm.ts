@@ -1,10 +1,20 @@
-import { EVM, EVMError, type EVMOpts, type ExecResult, type Log, type Message } from "@ethereumjs/evm";
-import { createZeroAddress } from "@ethereumjs/util";
+import { EVM, EVMError, type EVMOpts, type EVMRunCallOpts, type ExecResult, type Log, Message } from "@ethereumjs/evm";
+import { type Address, createZeroAddress } from "@ethereumjs/util";
 import { Frame } from "./frame.ts";
 import type { Host } from "./host.ts";
 import { InstructionSet } from "./instruction-set.ts";
 import { interpret } from "./interpreter.ts";
 import { type InterpreterRules, rulesOf } from "./rules.ts";
+
+/** A call that transfers nothing to a contract. */
+export interface ContractCall {
+  block: NonNullable<EVMRunCallOpts["block"]>;
+  caller: Address;
+  to: Address;
+  code: Uint8Array;
+  data: Uint8Array;
+  gasLimit: bigint;
+}
 
 /** The library's options for a message. */
 interface MessageOptions {
@@ -24,6 +34,7 @@ export class InterpretingEvm extends EVM {
   readonly #instructions: InstructionSet;
   readonly #staticInstructions: InstructionSet;
   readonly #idleFrames: Frame[] = [];
+  #hasWarmPrecompiles = false;
 
   /** Requires a fork since Paris. */
   constructor(options: EVMOpts, host: Host) {
@@ -32,6 +43,23 @@ export class InterpretingEvm extends EVM {
     this.#rules = rulesOf(this.common);
     this.#instructions = new InstructionSet(this.common, false);
     this.#staticInstructions = new InstructionSet(this.common, true);
+  }
+
+  /**
+   * Runs a contract like the first message of a transaction, for a caller that drops the state afterwards. Leaves out
+   * the library's checkpoints, transfers and events, which take longer than a short call.
+   */
+  async runContract({ block, caller, to, code, data, gasLimit }: ContractCall): Promise<ExecResult> {
+    this._block = block;
+    this._tx = { gasPrice: 0n, origin: caller };
+    const sets = { selfdestruct: new Map(), createdAddresses: new Set<`0x${string}`>() };
+    this.#hasWarmPrecompiles = true;
+    try {
+      return await this.runInterpreter(new Message({ caller, to, code, data, gasLimit, ...sets }));
+    } finally {
+      this.#hasWarmPrecompiles = false;
+      this.transientStorage.clear();
+    }
   }
 
   protected override async runInterpreter(message: Message, options: MessageOptions = {}): Promise<ExecResult> {
@@ -43,7 +71,13 @@ export class InterpretingEvm extends EVM {
     const frame = this.#idleFrames.pop() ?? new Frame();
     const { gasPrice, origin } = this._tx!;
     const transaction = { block: this._block!, origin, gasPrice };
-    const environment = { host: this.#host, evm: this, rules: this.#rules, transaction };
+    const environment = {
+      host: this.#host,
+      evm: this,
+      rules: this.#rules,
+      transaction,
+      hasWarmPrecompiles: this.#hasWarmPrecompiles,
+    };
     frame.start(environment, message, code, message.to ?? createZeroAddress(), options.initialLogs ?? []);
     const error = await this.#interpret(frame, message.isStatic ? this.#staticInstructions : this.#instructions);
     const result = resultOf(frame, gasLimit, error);

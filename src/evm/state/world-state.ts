@@ -161,6 +161,13 @@ export class WorldState implements StateManagerInterface {
     this.#set(key, isEmpty ? null : credited);
   }
 
+  /** Increments an account's nonce. Creates the account if there is none. */
+  incrementNonce(address: Uint8Array): void {
+    const key = keyOf(address);
+    const account = this.#account(key) ?? NO_ACCOUNT;
+    this.#set(key, { ...account, nonce: account.nonce + 1n });
+  }
+
   /** Creates or replaces an account. */
   setAccount(address: Uint8Array, fields: Partial<Omit<AccountRecord, "storage" | "codeHash">>): void {
     const { code = NO_CODE } = fields;

@@ -57,7 +57,7 @@ export class CallState {
       machine.state.open(block.world);
       machine.blockHashes = block.blockHashes;
       const state = new CallState(machine, rules, budget, block.header);
-      state.overrideBlock(blockOverrides);
+      if (context.blockOverrides !== undefined) state.overrideBlock(blockOverrides);
       await overrideAccounts(machine, stateOverrides);
       return work(state);
     });

@@ -1,9 +1,15 @@
+import type { ExecResult } from "@ethereumjs/evm";
 import { paramsTx } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import { type BlockEnvironment, evmBlock } from "../../execution/evm-block.ts";
 import type { ForkRules, Machine } from "../../execution/rules.ts";
+import { InterpretingEvm } from "../../interpreter/interpreting-evm.ts";
+import { NO_CODE } from "../../state/world.ts";
 import type { CallRequest } from "./call-request.ts";
 import { higher, NO_ADDRESS } from "./call-transaction.ts";
+
+/** First byte of a delegation (EIP-7702), which the EVM library resolves. */
+const DELEGATION_BYTE = 0xef;
 
 /** A call to an account, without a gas price or other fields that only transactions have. */
 export interface PlainCall {
@@ -58,30 +64,30 @@ function gasBeforeExecution(data: Uint8Array, { common }: ForkRules): { intrinsi
  * the execution. The call's changes remain in the state.
  */
 export async function runPlainCall(
-  { from, to, value, data, gas }: PlainCall,
+  { from, to, value, data, gas: gasLimit }: PlainCall,
   { machine, rules }: { machine: Machine; rules: ForkRules },
   { environment, blobBaseFee }: { environment: BlockEnvironment; blobBaseFee: bigint | undefined },
-) {
+): Promise<ExecResult> {
+  const { state } = machine;
   const { evm } = machine.vm;
   const { journal } = evm;
-  const caller = new Address(from);
+  const block = evmBlock({ ...environment, baseFeePerGas: 0n }, rules, blobBaseFee);
+  const call = { block, caller: new Address(from), to: new Address(to), value, data, gasLimit };
   // EIP-2929 and EIP-3651.
-  for (const precompile of evm.precompiles.keys()) journal.addAlwaysWarmAddress(precompile);
-  for (const address of [from, to, environment.feeRecipient]) {
-    journal.addAlwaysWarmAddress(Buffer.from(address.buffer, address.byteOffset, address.length).toString("hex"));
-  }
+  for (const address of [from, to, environment.feeRecipient]) journal.addAlwaysWarmAddress(hexOf(address));
   try {
-    const { execResult } = await evm.runCall({
-      block: evmBlock({ ...environment, baseFeePerGas: 0n }, rules, blobBaseFee),
-      caller,
-      to: new Address(to),
-      value,
-      data,
-      gasLimit: gas,
-    });
-    return execResult;
+    const code = state.account(to)?.code ?? NO_CODE;
+    const isContract = code.length > 0 && code[0] !== DELEGATION_BYTE && !evm.precompiles.has(hexOf(to));
+    if (isContract && value === 0n && evm instanceof InterpretingEvm) {
+      state.incrementNonce(from);
+      return await evm.runContract({ ...call, code });
+    }
+    for (const precompile of evm.precompiles.keys()) journal.addAlwaysWarmAddress(precompile);
+    return (await evm.runCall(call)).execResult;
   } finally {
     journal.cleanJournal();
     evm.stateManager.originalStorageCache.clear();
   }
 }
+
+const hexOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length).toString("hex");

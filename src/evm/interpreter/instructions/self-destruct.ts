@@ -22,10 +22,7 @@ async function selfDestruct(frame: Frame): Promise<void> {
   const { address, environment } = frame;
   const { journal, stateManager } = environment.evm;
   const beneficiary = new Address(toAddressBytes(frame.pop()));
-  if (!journal.isWarmedAddress(beneficiary.bytes)) {
-    journal.addWarmedAddress(beneficiary.bytes);
-    frame.charge(COLD_ACCOUNT_GAS);
-  }
+  if (!frame.warmAccount(beneficiary.bytes)) frame.charge(COLD_ACCOUNT_GAS);
   const balance = (await stateManager.getAccount(address))?.balance ?? 0n;
   const receiver = await stateManager.getAccount(beneficiary);
   if (balance > 0n && (receiver === undefined || receiver.isEmpty())) frame.charge(NEW_ACCOUNT_GAS);
