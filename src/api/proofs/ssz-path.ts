@@ -17,6 +17,8 @@ import {
   type CompositeTypeAny,
   ContainerType,
   isBasicType,
+  ProgressiveBitListType,
+  ProgressiveByteListType,
   ProgressiveContainerType,
   type Type,
   UintNumberType,
@@ -59,6 +61,7 @@ type AnyContainer =
   | ContainerType<Record<string, Type<unknown>>>
   | ProgressiveContainerType<Record<string, Type<unknown>>>;
 
+const CONTENTS_GINDEX = 2n;
 const LENGTH_GINDEX = 3n;
 /** The specification uses the name `__len__` (ssz/merkle-proofs.md). */
 const LENGTH_NAMES: readonly unknown[] = ["length", "__len__"];
@@ -127,12 +130,28 @@ function elementAt(parent: ResolvedValue, elements: Elements, prefix: SszPath, s
   const index = parseUint64(step);
   if (index === undefined || !(index < length)) throw noSuchElement(parent.type, length, prefix, step);
   const type = parent.type as CompositeTypeAny;
-  const gindex = type.getPropertyGindex(index) ?? toGindex(type.depth, BigInt(Math.floor(index / perLeaf)));
+  const gindex = type.getPropertyGindex(index) ?? gindexOfLeaf(type, Math.floor(index / perLeaf));
   const resolved = child(parent, gindex, elements.type);
   if (!isBasicType(elements.type)) return resolved;
   const positionInLeaf = index % perLeaf;
   if (elements.type === bitType) return { ...resolved, offset: positionInLeaf >> 3, bit: positionInLeaf & 7 };
   return { ...resolved, offset: positionInLeaf * elements.type.byteLength };
+}
+
+/** Returns the generalized index of a leaf of bits or bytes. */
+function gindexOfLeaf(type: CompositeTypeAny, leaf: number): Gindex {
+  if (!(type instanceof ProgressiveBitListType || type instanceof ProgressiveByteListType)) {
+    return toGindex(type.depth, BigInt(leaf));
+  }
+  // Subtrees of 1, 4, 16, … leaves, each to the left of the rest (ssz/simple-serialize.md, merkleize_progressive).
+  let first = 0;
+  let size = 1;
+  let rest = CONTENTS_GINDEX;
+  for (; leaf >= first + size; size *= 4) {
+    first += size;
+    rest = 2n * rest + 1n;
+  }
+  return 2n * rest * BigInt(size) + BigInt(leaf - first);
 }
 
 function child(parent: ResolvedNode, gindex: Gindex, type: Type<unknown>): ResolvedValue {

@@ -2,10 +2,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { createEVM } from "@ethereumjs/evm";
 import { bytesToHex, createAddressFromString, hexToBytes } from "@ethereumjs/util";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { Interface, type InterfaceAbi } from "ethers";
 import { expect, it } from "vitest";
+import { createApi } from "../../../src/api/api.ts";
+import { Caller } from "../../support/api/caller.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
 import { ExecutionClient } from "../../support/execution/execution-client.ts";
 import { NodeWithClient } from "../../support/execution/node-with-client.ts";
 import type { Hex } from "../../support/execution-layer/wire.ts";
@@ -25,6 +29,54 @@ function solc(input: string): string {
   const output = execFileSync(process.execPath, [program, "--standard-json"], { input, encoding: "utf8" });
   // The first line is a warning of the compiler.
   return output.slice(output.indexOf("{"));
+}
+
+it("a contract has the same indices of validators in gloas, which differ from those before", async () => {
+  const { abi, code } = compile();
+  const evm = await createEVM();
+  await evm.stateManager.putCode(CONTRACT, code);
+  const ask = async (method: string, ...args: unknown[]) => {
+    const { execResult } = await evm.runCall({
+      to: CONTRACT,
+      data: hexToBytes(abi.encodeFunctionData(method, args) as Hex),
+    });
+    return execResult.exceptionError
+      ? "reverted"
+      : abi.decodeFunctionResult(method, bytesToHex(execResult.returnValue))[0];
+  };
+  const fields = ["pubkey", "withdrawal_credentials", "effective_balance", "slashed"];
+  for (const fork of ["fulu", "gloas"] as const) {
+    const chain = createFakeChain([{ fork, epoch: 0 }]);
+    const caller = new Caller(
+      createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} }),
+    );
+    for (const validator of [0, 1, 4, 5, 15]) {
+      for (const [field, name] of fields.entries()) {
+        const { leaf, branch, gindex } = await caller.call("getStateProof", [
+          0,
+          ["validators", validator, name],
+          "block",
+        ]);
+        expect(String(await ask("fieldOf", validator, field, branch.length))).toBe(gindex);
+        expect(await ask("rootOf", leaf, branch, gindex)).toBe(chain.genesisRoot);
+      }
+      // The index of the other fork does not fit the branch.
+      const { leaf, branch } = await caller.call("getStateProof", [0, ["validators", validator, "slashed"], "block"]);
+      const other = await ask("fieldOf", validator, 3, fork === "gloas" ? 53 : 16);
+      expect(await ask("rootOf", leaf, branch, other)).toBe("reverted");
+    }
+  }
+  // The last possible validator, which is in the largest subtree.
+  expect(await ask("fieldOf", 2n ** 40n - 1n, 0, 99)).toBe(elementIndex(2918n, 2n ** 40n - 1n) * 8n);
+});
+
+function elementIndex(list: bigint, index: bigint): bigint {
+  let [first, size, node] = [0n, 1n, list * 2n];
+  for (; index >= first + size; size *= 4n) {
+    first += size;
+    node = node * 2n + 1n;
+  }
+  return node * 2n * size + index - first;
 }
 
 /** The contract in the documentation. */

@@ -236,7 +236,7 @@ describe("refuses", () => {
       "it exists only up to phase0.",
     );
     expect(await errorOf("getBlockProof", slotIn("bellatrix"), ["body", "execution_payload", "withdrawals"])).toContain(
-      'There is no field "withdrawals" in ["body","execution_payload"]: it was introduced in capella.',
+      'There is no field "withdrawals" in ["body","execution_payload"]: it exists only from capella to fulu.',
     );
   });
 

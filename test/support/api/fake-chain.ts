@@ -2,7 +2,7 @@ import { processSlots } from "@lodestar/state-transition";
 import { type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { ChainView } from "../../../src/api/chain-view.ts";
-import { latestBlockHeader } from "../../../src/chain/anchor/anchor.ts";
+import { genesisBlock as genesisBlockOf, latestBlockHeader } from "../../../src/chain/anchor/anchor.ts";
 import type { ChainBlock } from "../../../src/chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { Clock } from "../../../src/chain/clock/clock.ts";
@@ -59,13 +59,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
   };
 
   const headState = processSlots(genesis.state, HEAD_SLOT);
-  const genesisBlock = chainBlock(
-    0,
-    ({ message }) => {
-      message.stateRoot = genesis.state.hashTreeRoot();
-    },
-    true,
-  );
+  const genesisBlock = chainBlock(0, (signed) => Object.assign(signed, genesisBlockOf(config, genesis.state)), true);
   const childOfGenesis = (proposerIndex: number, canonical: boolean) =>
     chainBlock(
       HEAD_SLOT,

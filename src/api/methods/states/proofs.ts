@@ -1,8 +1,8 @@
 import { type Node, Tree } from "@chainsafe/persistent-merkle-tree";
 import type { CompositeTypeAny } from "@chainsafe/ssz";
-import { ForkName, ForkSeq, isForkPostDeneb } from "@lodestar/params";
-import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import { type deneb, type phase0, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
+import { ForkName, ForkSeq, isForkPostDeneb, isForkPostGloas } from "@lodestar/params";
+import { type CachedBeaconStateAllForks, computeTimeAtSlot } from "@lodestar/state-transition";
+import { type deneb, type gloas, type phase0, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { ChainBlock } from "../../../chain/blocks/block-store.ts";
@@ -110,7 +110,7 @@ function withVersion({ debug }: Codecs) {
 
 /** Returns the types for the supported forks. */
 function typesByFork(name: "BeaconState" | "BeaconBlock"): Map<string, CompositeTypeAny> {
-  const forks = Object.values(ForkName).filter((fork) => ForkSeq[fork] < ForkSeq.gloas);
+  const forks = Object.values(ForkName).filter((fork) => ForkSeq[fork] <= ForkSeq.gloas);
   return new Map(forks.map((fork) => [fork, sszTypesFor(fork)[name] as CompositeTypeAny]));
 }
 
@@ -152,22 +152,38 @@ function noBlockInSlot(state: CachedBeaconStateAllForks, header: phase0.BeaconBl
 
 interface BlockRootTimestamp {
   timestamp: string | null;
-  /** True if the child block is finalized, in which case the timestamp cannot change. */
+  /** True if the blocks that determine the timestamp are finalized. */
   isFinal: boolean;
 }
 
 const NO_TIMESTAMP: BlockRootTimestamp = { timestamp: null, isFinal: true };
 
 /**
- * Returns the timestamp under which the EIP-4788 contract stores a block root, which is the timestamp of the first
- * payload after the block.
+ * Returns the timestamp under which the EIP-4788 contract stores a block root, which is that of the payload of the
+ * block's child. If that payload is withheld, the root is not stored.
  */
-async function blockRootTimestamp({ blocks, config }: ChainView, root: RootHex): Promise<BlockRootTimestamp> {
-  const children = await blocks.childrenOf(root);
-  const child = children.find(({ canonical }) => canonical);
+async function blockRootTimestamp(chain: ChainView, root: RootHex): Promise<BlockRootTimestamp> {
+  const child = await canonicalChild(chain, root);
   if (child === undefined) return { timestamp: null, isFinal: false };
   const { slot, finalized: isFinal, signed } = child;
-  if (!isForkPostDeneb(config.getForkName(slot))) return { timestamp: null, isFinal };
-  const { executionPayload } = signed.message.body as deneb.BeaconBlockBody;
-  return { timestamp: String(executionPayload.timestamp), isFinal };
+  const fork = chain.config.getForkName(slot);
+  if (!isForkPostDeneb(fork)) return { timestamp: null, isFinal };
+  if (!isForkPostGloas(fork)) {
+    const { executionPayload } = signed.message.body as deneb.BeaconBlockBody;
+    return { timestamp: String(executionPayload.timestamp), isFinal };
+  }
+  // The next block determines whether the payload is on the canonical chain.
+  const next = await canonicalChild(chain, child.root);
+  if (next === undefined) return { timestamp: null, isFinal: false };
+  const isCanonical = ssz.Bytes32.equals(bidOf(next).parentBlockHash, bidOf(child).blockHash);
+  const timestamp = isCanonical ? String(computeTimeAtSlot(chain.config, slot, chain.genesis.time)) : null;
+  return { timestamp, isFinal: next.finalized };
 }
+
+async function canonicalChild({ blocks }: ChainView, root: RootHex): Promise<ChainBlock | undefined> {
+  const children = await blocks.childrenOf(root);
+  return children.find(({ canonical }) => canonical);
+}
+
+const bidOf = ({ signed }: ChainBlock) =>
+  (signed as gloas.SignedBeaconBlock).message.body.signedExecutionPayloadBid.message;
