@@ -6,18 +6,22 @@ import {
   isBasicType,
   ListBasicType,
   ListCompositeType,
+  ProgressiveByteListType,
+  ProgressiveContainerType,
+  ProgressiveListBasicType,
+  ProgressiveListCompositeType,
   type Type,
   VectorBasicType,
   VectorCompositeType,
 } from "@chainsafe/ssz";
-import type { ForkName } from "@lodestar/params";
+import { type ForkName, isForkPostGloas } from "@lodestar/params";
 import { sszTypesFor } from "@lodestar/types";
 import type { JsonSchema } from "../../src/api/schemas.ts";
-import { DEV_FORKS, type DevFork } from "../../src/dev/forks.ts";
+import { CONSENSUS_FORKS, type DevFork } from "../../src/dev/forks.ts";
 import { described } from "./type-text.ts";
 
 type SszType = Type<unknown>;
-type Container = ContainerType<Record<string, SszType>>;
+type Container = ContainerType<Record<string, SszType>> | ProgressiveContainerType<Record<string, SszType>>;
 
 /** Types of the results of methods and events. Those inside them follow. */
 const ROOTS = [
@@ -33,6 +37,8 @@ const ROOTS = [
   "LightClientOptimisticUpdate",
   "SignedBLSToExecutionChange",
   "SignedContributionAndProof",
+  "SignedExecutionPayloadEnvelope",
+  "PayloadAttestationMessage",
 ] as const;
 
 /** Names of byte vectors by length. All are hex. */
@@ -76,7 +82,7 @@ export function forkTypesText(schemas: Schemas): ForkTypesText {
       const before = forms[position - 1];
       const inherited = before === undefined ? undefined : fieldTexts(before);
       // A later fork usually adds members, or members of members.
-      const isExtended = inherited !== undefined && [...inherited.keys()].every((key) => own.has(key));
+      const isExtended = inherited !== undefined && extendsStructure(form.type, before!.type);
       const members = [...own].filter(([key, text]) => !isExtended || inherited.get(key) !== text);
       const comment = described(schemas[form.name] ?? {});
       const heading = `${comment}export interface ${form.name}${isExtended ? ` extends ${before!.name}` : ""}`;
@@ -85,7 +91,7 @@ export function forkTypesText(schemas: Schemas): ForkTypesText {
   }
 
   const generic = [...variants.keys()].filter(isGeneric);
-  const rows = DEV_FORKS.map((fork) => {
+  const rows = CONSENSUS_FORKS.map((fork) => {
     const members = generic.map((name) => {
       const form = variants.get(name)!.find(({ forks }) => forks.includes(fork));
       return `${name}: ${form?.name ?? fallbackName(name, fork, variantName)};`;
@@ -101,7 +107,7 @@ export function forkTypesText(schemas: Schemas): ForkTypesText {
   return { text, generic: new Set(generic), names: new Set([...variants.keys(), ...all.map(({ name }) => name)]) };
 }
 
-/** Before bellatrix a blinded block is the block itself. */
+/** Before bellatrix and since gloas, a blinded block is the block itself. */
 function fallbackName(name: string, fork: DevFork, variantName: (name: string, fork: DevFork) => string): string {
   return /Blinded/.test(name) ? variantName(name.replace("Blinded", ""), fork) : "never";
 }
@@ -111,7 +117,7 @@ function collectVariants(schemas: Schemas): Map<string, Variant[]> {
   const visit = (type: SszType, fork: DevFork): void => {
     const element = elementOf(type);
     if (element) visit(element, fork);
-    if (!(type instanceof ContainerType)) return;
+    if (!isContainer(type)) return;
     const name = nameOf(type, fork);
     const forms = variants.get(name) ?? [];
     variants.set(name, forms);
@@ -119,12 +125,12 @@ function collectVariants(schemas: Schemas): Map<string, Variant[]> {
     if (last?.forks.includes(fork)) return;
     const key = structureOf(type);
     if (last?.key === key) last.forks.push(fork);
-    else forms.push({ name: `${name}${capitalized(fork)}`, forks: [fork], key, type: type as Container });
-    for (const [, field] of fieldsOf(type as Container)) visit(field, fork);
+    else forms.push({ name: `${name}${capitalized(fork)}`, forks: [fork], key, type });
+    for (const [, field] of fieldsOf(type)) visit(field, fork);
   };
-  for (const fork of DEV_FORKS) {
+  for (const fork of CONSENSUS_FORKS) {
     const types = typesOf(fork);
-    for (const root of ROOTS) if (types[root]) visit(types[root], fork);
+    for (const root of ROOTS) if (types[root] && !isInherited(root, fork)) visit(types[root], fork);
   }
   for (const [name, forms] of variants) {
     if (forms.length > 1) continue;
@@ -142,6 +148,13 @@ function nameOf(type: SszType, fork: DevFork): string {
   return name.replace(/Bigint$/, "");
 }
 
+/** True for blinded blocks of gloas, which the library keeps from electra. */
+const isInherited = (root: string, fork: DevFork): boolean => /Blinded/.test(root) && isForkPostGloas(fork as ForkName);
+
+function isContainer(type: SszType): type is Container {
+  return type instanceof ContainerType || type instanceof ProgressiveContainerType;
+}
+
 function fieldsOf(type: Container): [key: string, type: SszType][] {
   return type.fieldsEntries.map(({ jsonKey, fieldType }) => [jsonKey, fieldType]);
 }
@@ -150,6 +163,8 @@ function elementOf(type: SszType): SszType | undefined {
   const isList =
     type instanceof ListCompositeType ||
     type instanceof VectorCompositeType ||
+    type instanceof ProgressiveListBasicType ||
+    type instanceof ProgressiveListCompositeType ||
     type instanceof ListBasicType ||
     type instanceof VectorBasicType;
   return isList ? (type.elementType as SszType) : undefined;
@@ -159,9 +174,18 @@ function elementOf(type: SszType): SszType | undefined {
 function structureOf(type: SszType): string {
   const element = elementOf(type);
   if (element) return `[${structureOf(element)}]`;
-  if (!(type instanceof ContainerType)) return scalarText("", type);
-  const members = fieldsOf(type as Container).map(([key, field]) => `${key}:${structureOf(field)}`);
+  if (!isContainer(type)) return scalarText("", type);
+  const members = fieldsOf(type).map(([key, field]) => `${key}:${structureOf(field)}`);
   return `{${members.join()}}`;
+}
+
+/** True if the JSON of the later type has all members of that of the earlier one. */
+function extendsStructure(later: SszType, earlier: SszType): boolean {
+  const elements = [elementOf(later), elementOf(earlier)] as const;
+  if (elements[0] && elements[1]) return extendsStructure(elements[0], elements[1]);
+  if (!isContainer(later) || !isContainer(earlier)) return structureOf(later) === structureOf(earlier);
+  const members = new Map(fieldsOf(later));
+  return fieldsOf(earlier).every(([key, field]) => members.has(key) && extendsStructure(members.get(key)!, field));
 }
 
 function fieldText(
@@ -172,14 +196,14 @@ function fieldText(
 ): string {
   const element = elementOf(type);
   if (element) return `Array<${fieldText(key, element, fork, variantName)}>`;
-  if (type instanceof ContainerType) return variantName(nameOf(type, fork), fork);
+  if (isContainer(type)) return variantName(nameOf(type, fork), fork);
   return scalarText(key, type);
 }
 
 function scalarText(key: string, type: SszType): string {
   if (type instanceof BooleanType) return "boolean";
   if (isBasicType(type)) return "Uint64";
-  if (type instanceof ByteListType) return "Bytes";
+  if (type instanceof ByteListType || type instanceof ProgressiveByteListType) return "Bytes";
   if (!(type instanceof ByteVectorType)) return "Bits";
   if (type.lengthBytes === 48) return key.includes("pubkey") ? "Pubkey" : "Bytes";
   return BYTE_VECTORS[type.lengthBytes] ?? "Bytes";

@@ -9,7 +9,7 @@ import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import { blockId, STATUS_GROUPS, stateId, validatorId } from "../../src/api/params/identifiers.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { isExecutionMethod } from "../../src/client/encode-params.ts";
-import { DEV_FORKS } from "../../src/dev/forks.ts";
+import { CONSENSUS_FORKS } from "../../src/dev/forks.ts";
 import { forkTypesText } from "./fork-types.ts";
 import { commentText, described, member, type TypeUse, typeText } from "./type-text.ts";
 
@@ -59,7 +59,7 @@ function chainTypes(): GeneratedFile {
     HEADING,
     "",
     "/** Forks that a node supports, in order of activation. */",
-    `export type ForkName = ${literals(DEV_FORKS)};\n`,
+    `export type ForkName = ${literals(CONSENSUS_FORKS)};\n`,
     "/** Bytes or an integer in hex. */",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a template literal type.
     "export type Hex = `0x${string}`;\n",

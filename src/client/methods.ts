@@ -1219,7 +1219,7 @@ export interface Methods<F extends ForkName = ForkName> {
       indices?: ReadonlyArray<string | number | bigint>;
     },
     options?: CallOptions,
-  ): Promise<Array<DataColumnSidecar>>;
+  ): Promise<Array<DataColumnSidecar<F>>>;
   /** The slot of the head block. */
   getBeaconHead(params?: Record<string, never>, options?: CallOptions): Promise<Uint64>;
   /** Slots and roots of the head block and of the justified and finalized checkpoints of fork choice. */

@@ -67,6 +67,7 @@ interface PreviousFork {
   deneb: "capella";
   electra: "deneb";
   fulu: "electra";
+  gloas: "fulu";
 }
 
 /** Forks of a chain, derived from its options. A stored chain may be at any fork. */

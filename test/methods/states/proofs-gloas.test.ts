@@ -145,8 +145,8 @@ describe("the EIP-4788 timestamp in gloas", () => {
     };
     const caller = callerOf(chain);
     const { timestamp } = await caller.call("getBlockProof", [0, ["slot"]]);
-    const { finalized } = await caller.meta("getBlockProof", [0, ["slot"]]);
-    return { timestamp, finalized };
+    const meta = await caller.meta("getBlockProof", [0, ["slot"]]);
+    return { timestamp, finalized: meta?.finalized };
   }
 
   it("is that of the child's payload once a block builds on it", async () => {
