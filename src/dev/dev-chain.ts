@@ -293,14 +293,14 @@ export class DevChain {
     await Promise.all([this.clock.stop(), this.#validators.close(), this.#warmupValidators.close()]);
   }
 
-  #controlEvm({ control, eth }: DevEvm, setFeeRecipient: DevEvmControlParts["setFeeRecipient"]): DevEvmControl {
+  #controlEvm({ control, eth, thread }: DevEvm, setFeeRecipient: DevEvmControlParts["setFeeRecipient"]): DevEvmControl {
     const automine = new Automine({
       clock: this.clock,
       time: this.#time,
       isLive: () => this.#isLive,
       headSlot: () => this.chain.head.slot,
       untilFollowed: () => this.chain.pendingVerdicts.untilHeadVerdict(),
-      executableCount: () => control.executableCount(),
+      executableCount: () => thread.executableCount(),
       timers: SYSTEM_TIMERS,
     });
     eth.afterSend(() => automine.onTransaction());

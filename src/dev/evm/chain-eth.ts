@@ -1,14 +1,13 @@
 import type { BeaconChain } from "../../chain/chain.ts";
 import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
 import type { ChainTags } from "../../evm/eth/block-id.ts";
-import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
+import { type EthArgs, type EthMethodName, type EthService, SENDING_METHODS } from "../../evm/eth/eth-service.ts";
 import { CriteriaBudget } from "../../evm/eth/logs/criteria-budget.ts";
 import { Filters } from "../../evm/eth/logs/filters.ts";
 import type { EthSubscription } from "../../evm/eth/logs/subscription.ts";
 import type { NextPayload } from "./next-payload.ts";
 
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
-const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
 
 /**
  * Calls the `eth_*` service with the current block tags: the head, justified and finalized blocks, and the next slot.

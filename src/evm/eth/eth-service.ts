@@ -4,6 +4,9 @@ import type { EthSubscription } from "./logs/subscription.ts";
 
 export type EthMethodName = keyof EthMethods;
 
+/** Methods that add a transaction to the pool. */
+export const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
+
 /** Arguments of a method: none, or one object. */
 export type EthArgs<Name extends EthMethodName> = Parameters<EthMethods[Name]>[0] extends infer Args
   ? Args extends object

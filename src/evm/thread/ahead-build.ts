@@ -19,6 +19,11 @@ export class AheadBuild {
     this.drop();
   }
 
+  /** Number of changes to the pool so far. */
+  get revision(): number | undefined {
+    return this.#revision && Atomics.load(this.#revision, 0);
+  }
+
   begin(request: PayloadRequest, building: Promise<AheadPayload | null>): void {
     this.#begun = { request, building: building.catch(() => null) };
   }
@@ -34,7 +39,7 @@ export class AheadBuild {
     this.#begun = undefined;
     if (begun === undefined || !isSameRequest(begun.request, request)) return null;
     const ahead = await begun.building;
-    const isCurrent = ahead !== null && this.#revision !== undefined && ahead.revision === this.#revision[0];
+    const isCurrent = ahead !== null && ahead.revision === this.revision;
     return isCurrent ? ahead.built : null;
   }
 }

@@ -3,6 +3,13 @@ import type { BuiltPayload, PayloadRequest, PayloadVerdict } from "../../executi
 import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { AheadPayload } from "./ahead-build.ts";
 
+interface PayloadBuild {
+  verdict: PayloadVerdict;
+  built: BuiltPayload | null;
+  /** Revision of the pool, if the payload includes all of its transactions. */
+  emptiesPoolAt?: number;
+}
+
 /**
  * Exposes the engine in the EVM worker thread; `EvmThread` calls it from the main thread. Arguments and results are
  * structured-cloneable.
@@ -25,11 +32,13 @@ export class EngineService {
   }
 
   /** Sets the head and builds a payload on top of it. Returns no payload if the head is unknown. */
-  async buildPayload(
-    ...args: Required<Parameters<EvmEngine["forkchoiceUpdated"]>>
-  ): Promise<{ verdict: PayloadVerdict; built: BuiltPayload | null }> {
+  async buildPayload(...args: Required<Parameters<EvmEngine["forkchoiceUpdated"]>>): Promise<PayloadBuild> {
     const { verdict, payloadId } = await this.#engine.forkchoiceUpdated(...args);
-    return { verdict, built: payloadId === null ? null : await this.#engine.getPayload(args[0], payloadId) };
+    if (payloadId === null) return { verdict, built: null };
+    const revision = Atomics.load(this.#engine.revision, 0);
+    const built = await this.#engine.getPayload(args[0], payloadId);
+    const included = built.payload.transactions.length;
+    return { verdict, built, ...(this.#engine.pool.size === included && { emptiesPoolAt: revision }) };
   }
 
   /** Builds a payload on top of a block that is about to become the head. Returns null if the pool is not empty. */

@@ -12,6 +12,7 @@ import type { EthSubscription } from "../eth/logs/subscription.ts";
 import { BlockFeed } from "../reads/block-feed.ts";
 import { EngineService } from "./engine-service.ts";
 import { EVM_ERRORS } from "./errors.ts";
+import { ExecutableCount } from "./executable-count.ts";
 import { type EvmChainOptions, openChain } from "./open-chain.ts";
 
 /** Services exposed by the thread. Arguments and results are structured-cloneable. */
@@ -26,10 +27,19 @@ function createServices(engine: EvmEngine, estimateGas: GasEstimator) {
   };
 }
 
+/** Counters in memory shared with the thread. */
+export interface SharedCounters {
+  /** Of changes to the pool. */
+  revision: Int32Array;
+  /** Of the `ExecutableCount`. */
+  executable: Int32Array;
+}
+
 /** Runs a chain's EVM at one end of a channel. The database, the blocks and the log are at the other end. */
 export class EvmHost {
   readonly #channel: Channel;
   readonly #crypto = createEvmCrypto();
+  readonly #executable = new ExecutableCount();
   #engine: EvmEngine | undefined;
   #services: Partial<HostServices> = {};
   /** Unsubscribe functions by subscription id. */
@@ -38,7 +48,7 @@ export class EvmHost {
   #delivery: { ids: number[]; results: readonly unknown[]; delivered: Promise<unknown> } | undefined;
 
   constructor(port: ChannelPort) {
-    this.#channel = new Channel(port, { handle: (method, args) => this.#handle(method, args), errors: EVM_ERRORS });
+    this.#channel = new Channel(port, { handle: (method, args) => this.#answer(method, args), errors: EVM_ERRORS });
   }
 
   /** Throws if no chain is open. */
@@ -47,8 +57,8 @@ export class EvmHost {
     return this.#engine;
   }
 
-  /** Creates a chain's engine at block 0. Returns the engine's change counter. */
-  async open(options: EvmChainOptions): Promise<Int32Array> {
+  /** Creates a chain's engine at block 0. Returns memory shared with the thread. */
+  async open(options: EvmChainOptions): Promise<SharedCounters> {
     const send = (record: LogMessage) => this.#channel.notify("log", record);
     const logger = createThreadLogger({ send }, "execution");
     this.#engine = new EvmEngine({ ...openChain(options, await this.#crypto), logger });
@@ -56,7 +66,7 @@ export class EvmHost {
       this.#engine,
       (request) => this.#channel.call("estimateGas", [request]) as Promise<bigint>,
     );
-    return this.#engine.revision;
+    return { revision: this.#engine.revision, executable: this.#executable.memory };
   }
 
   /** Connects the engine to the node at the other end. */
@@ -65,11 +75,18 @@ export class EvmHost {
       remoteService<T>((method, args) => this.#channel.call(`${name}.${method}`, args)) as unknown as T;
     const services = {
       history: remote<EvmServices["history"]>("history"),
-      store: remote<EvmServices["store"]>("store"),
+      store: this.#remoteStore(),
       kzg: remote<EvmServices["kzg"]>("kzg"),
       proposals: remote<NonNullable<EvmServices["proposals"]>>("proposals"),
     };
     this.engine.connect(services, readRevision);
+  }
+
+  /** Waits for all writes except those of transactions, which the other end confirms only after they are stored. */
+  #remoteStore(): EvmServices["store"] {
+    const call = async (method: string, args: readonly unknown[]) =>
+      method === "store.putTransaction" ? this.#channel.notify(method, args) : this.#channel.call(method, args);
+    return remoteService<EvmServices["store"]>((name, args) => call(`store.${name}`, args));
   }
 
   /** Sends a subscription's results to the other end. */
@@ -106,6 +123,14 @@ export class EvmHost {
     new Channel(port, { handle: (method, args) => callService(feed, method, args), errors: EVM_ERRORS });
     port.unref();
     return this.engine.readRevision;
+  }
+
+  async #answer(method: string, args: readonly unknown[]): Promise<unknown> {
+    try {
+      return await this.#handle(method, args);
+    } finally {
+      if (this.#engine) this.#executable.update(this.#engine);
+    }
   }
 
   #handle(method: string, args: readonly unknown[]): unknown {

@@ -70,6 +70,57 @@ it("returns a payload that was built ahead, unless something has changed since",
   expect(called).toContain("engine.buildPayload");
 });
 
+it("knows without a call how many transactions are executable", async () => {
+  const { thread, called, begin, accept } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const transfer = (nonce: number) => signer.signRaw(0, { to: addressOf(5) as never, value: 1n, nonce: BigInt(nonce) });
+  const counted = async () => {
+    called.length = 0;
+    return { count: await thread.executableCount(), called: [...called] };
+  };
+  expect(await counted()).toEqual({ count: 0, called: [] });
+  await thread.addTransaction(transfer(1));
+  expect(await counted()).toEqual({ count: 0, called: [] });
+  await thread.addTransaction(transfer(0));
+  expect(await counted()).toEqual({ count: 2, called: [] });
+  const id = await begin(1);
+  expect(await counted()).toEqual({ count: 2, called: [] });
+  await accept(1, id);
+  expect(await counted()).toEqual({ count: 0, called: [] });
+  await thread.addTransaction(transfer(2));
+  expect(await counted()).toEqual({ count: 1, called: [] });
+  // While a call is pending, the number may change.
+  const impersonating = thread.service("control").setImpersonatesAll(true);
+  expect((await counted()).called).toContain("control.executableCount");
+  await impersonating;
+});
+
+it("confirms a transaction only after it is stored, and drops it if it cannot be stored", async () => {
+  const { thread, storing } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const transfer = () => signer.signRaw(0, { to: addressOf(5) as never, value: 1n, nonce: 0n });
+  const { promise: gate, reject } = Promise.withResolvers<void>();
+  storing.gate = gate;
+  const began = new Promise<void>((resolve) => {
+    storing.began = resolve;
+  });
+  let isConfirmed = false;
+  const sending = thread.addTransaction(transfer()).finally(() => {
+    isConfirmed = true;
+  });
+  sending.catch(() => {});
+  await began;
+  // The thread has answered the call before this one.
+  await thread.eth.call("poolStatus", {});
+  expect(isConfirmed).toBe(false);
+  reject(new Error("disk full"));
+  await expect(sending).rejects.toThrow("could not be stored");
+  storing.gate = undefined;
+  expect(await thread.executableCount()).toBe(0);
+  await thread.addTransaction(transfer());
+  expect(await thread.executableCount()).toBe(1);
+});
+
 it("restarts a thread that stops, with the head and the pool, and repeats the calls of the chain", async () => {
   const { thread, build, begin, accept, kill, logger, workers, reading } = await openThread();
   const signer = await TestChain.open(optionsOf("osaka"));

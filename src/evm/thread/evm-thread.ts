@@ -18,7 +18,6 @@ import {
 } from "../../execution/engine.ts";
 import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
 import { WaitingTime } from "../../execution/waiting-time.ts";
-import type { JsonBytes } from "../../json/json-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type LogMessage, writeRecord } from "../../log/thread-logger.ts";
 import type { Channel } from "../../threads/channel.ts";
@@ -26,20 +25,23 @@ import { callService, type Remote, remoteService } from "../../threads/remote.ts
 import type { ThreadPort } from "../../threads/thread.ts";
 import type { EvmServices } from "../engine/evm-engine.ts";
 import type { ChainTags } from "../eth/block-id.ts";
-import type { EthService } from "../eth/eth-service.ts";
+import { type EthService, SENDING_METHODS } from "../eth/eth-service.ts";
 import { ExecutionNeededError } from "../eth/execution-needed.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
 import { SharedTags } from "../eth/shared-tags.ts";
 import type { TransactionRequest } from "../eth/transaction-request.ts";
 import { isHeavyRead, type ReadName } from "../reads/read-limits.ts";
-import type { ReadableChain, ReadConnection, ReadThread } from "../reads/read-thread.ts";
+import type { ReadConnection, ReadThread } from "../reads/read-thread.ts";
 import { AheadBuild } from "./ahead-build.ts";
 import type { EngineService } from "./engine-service.ts";
-import type { HostServices } from "./evm-host.ts";
+import type { HostServices, SharedCounters } from "./evm-host.ts";
+import { ExecutableCount } from "./executable-count.ts";
 import { createGenesisBlock } from "./genesis-block.ts";
 import type { EvmChainOptions } from "./open-chain.ts";
 import { startEvmWorker } from "./start-worker.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
+import { ThreadReplica } from "./thread-replica.ts";
+import { TransactionWrites } from "./transaction-writes.ts";
 
 /** A proposer fetches its payload within a slot or two. */
 const MAX_BUILDS = 16;
@@ -104,12 +106,14 @@ export class EvmThread implements ExecutionEngine {
       await this.#worker.call("eth.delivered", [], { isRepeated: true });
     },
     call: async (name, args, signal) => {
-      if (isHeavyRead(name)) return this.#read(name, args, signal);
+      if (isHeavyRead(name)) return this.#replica.read(name, args, signal);
       try {
-        return await this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]);
+        const result = await this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]);
+        if (SENDING_METHODS.includes(name)) await this.#writes.done();
+        return result;
       } catch (error) {
         if (!(error instanceof ExecutionNeededError)) throw error;
-        return this.#read(name as ReadName, args, signal);
+        return this.#replica.read(name as ReadName, args, signal);
       }
     },
     subscribe: (subscription, deliver, onOverload) => {
@@ -124,9 +128,9 @@ export class EvmThread implements ExecutionEngine {
   };
   readonly #logger: Logger;
   readonly #worker: SupervisedWorker;
-  readonly #reads: ReadThread;
-  /** The engine of the current thread, for reads. */
-  #readable: ReadableChain | undefined;
+  /** For reads that execute code or search the chain. */
+  readonly #replica: ThreadReplica;
+  readonly #writes = new TransactionWrites((hash) => this.#worker.call("control.dropTransaction", [hash]));
   readonly #built = new Map<PayloadId, Build>();
   readonly #ahead = new AheadBuild();
   readonly #waiting = new WaitingTime(SYSTEM_TIMERS);
@@ -142,22 +146,30 @@ export class EvmThread implements ExecutionEngine {
   #tags: ChainTags | undefined;
   /** The tags seen by replicas. Initially all tags refer to block 0. */
   readonly #sharedTags = new SharedTags();
-  #onConnection: ((connection: ReadConnection) => void) | undefined;
   /** Tags at the last delivery of events to subscriptions. */
   #deliveredTags: ChainTags | undefined;
   readonly #subscriptions = new Map<number, Subscription>();
+  #executable = new ExecutableCount();
+  /** The last payload built from all transactions of the pool, with the revision of the pool. */
+  #emptying: { blockHash: RootHex; revision: number } | undefined;
   #payloadIds = 0;
   #subscriptionIds = 0;
   #stopping: Promise<void> | undefined;
 
   constructor({ logger, startWorker = startEvmWorker, reads }: EvmThreadOptions) {
     this.#logger = logger;
-    this.#reads = reads;
     this.#worker = new SupervisedWorker({
       startWorker,
       handle: (method, args) => this.#handle(method, args),
       prepare: (channel) => this.#prepare(channel),
       logger: logger.topic("execution"),
+    });
+    this.#replica = new ThreadReplica({
+      reads,
+      worker: this.#worker,
+      logger: logger.topic("execution"),
+      chain: () => ({ options: this.#chain!, store: this.#node!.store }),
+      tags: this.#sharedTags.memory,
     });
   }
 
@@ -197,15 +209,31 @@ export class EvmThread implements ExecutionEngine {
 
   /** Returns a service exposed by the thread. Pending calls fail with a `ThreadStoppedError` if the thread stops. */
   service<Name extends keyof HostServices>(name: Name): Remote<HostServices[Name]> {
-    return remoteService((method, args) => this.#worker.call(`${name}.${method}`, args));
+    return remoteService(async (method, args) => {
+      const result = await this.#worker.call(`${name}.${method}`, args);
+      if (name === "wallet") await this.#writes.done();
+      return result;
+    });
   }
 
   /**
    * Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if the transaction is
    * rejected.
    */
-  addTransaction(sent: Uint8Array): Promise<Uint8Array> {
-    return this.#engine("addTransaction", [sent]);
+  async addTransaction(sent: Uint8Array): Promise<Uint8Array> {
+    const hash = await this.#engine("addTransaction", [sent]);
+    await this.#writes.done();
+    return hash;
+  }
+
+  /** Returns the number of pooled transactions that a block on the head can include. */
+  async executableCount(): Promise<number> {
+    const { value } = this.#executable;
+    if (this.#worker.isIdle && value !== undefined) return value;
+    // The thread may not know yet that its payload has become the head.
+    const emptying = this.#emptying;
+    const isEmpty = emptying?.revision === this.#ahead.revision && emptying?.blockHash === this.#node?.headBlockHash();
+    return emptying && isEmpty ? 0 : this.service("control").executableCount();
   }
 
   waitedMs(): number {
@@ -267,12 +295,14 @@ export class EvmThread implements ExecutionEngine {
     }
     const reverts = this.#reverts;
     const ahead = await this.#ahead.take(request);
-    const { verdict, built } = ahead
+    const { verdict, built, emptiesPoolAt } = ahead
       ? { verdict: VALID, built: ahead }
       : await this.#engine("buildPayload", [fork, state, request], { isRepeated: true });
     if (built === null) return { verdict, payloadId: null };
+    const blockHash = toRootHex(built.payload.blockHash);
+    this.#emptying = emptiesPoolAt === undefined ? undefined : { blockHash, revision: emptiesPoolAt };
     this.#own.add(built.payload);
-    addTo(this.#valid, toRootHex(built.payload.blockHash));
+    addTo(this.#valid, blockHash);
     const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
     this.#built.set(payloadId, { args: [fork, state, request], built, reverts });
     for (const oldest of this.#built.keys()) {
@@ -283,6 +313,8 @@ export class EvmThread implements ExecutionEngine {
   }
 
   buildAhead(request: PayloadRequest): void {
+    // The thread builds nothing ahead while there are transactions.
+    if (this.#worker.isIdle && this.#executable.value !== 0) return;
     this.#ahead.begin(request, this.#engine("buildAhead", [request]));
   }
 
@@ -318,41 +350,14 @@ export class EvmThread implements ExecutionEngine {
   async #stop(): Promise<void> {
     if (this.#worker.isReady) await this.#engine("flush", []).catch(() => {});
     await this.#worker.stop();
-    this.#forgetReplica();
-  }
-
-  /** Calls a method of an engine replica in the read thread. */
-  #read(name: ReadName, args: unknown, signal?: AbortSignal): Promise<JsonBytes> {
-    return this.#reads.read(() => this.#replicable(), { name, args }, signal);
-  }
-
-  /** Returns the current engine for replication, once it is ready. */
-  async #replicable(): Promise<ReadableChain> {
-    await this.#worker.ready;
-    this.#readable ??= {
-      options: this.#chain!,
-      store: this.#node!.store,
-      logger: this.#logger.topic("execution"),
-      connect: async (port) => ({
-        revision: (await this.#worker.call("serveReplica", [port])) as Int32Array,
-        tags: this.#sharedTags.memory,
-      }),
-      connectionListener: () => this.#onConnection,
-    };
-    return this.#readable;
-  }
-
-  /** Drops the replica of a stopped engine. */
-  #forgetReplica(): void {
-    if (this.#readable) this.#reads.forget(this.#readable);
-    this.#readable = undefined;
+    this.#replica.forget();
   }
 
   /**
    * Calls the listener with each connection to a replica of the engine. Other threads can use the connection for reads.
    */
   onReadConnection(listener: (connection: ReadConnection) => void): void {
-    this.#onConnection = listener;
+    this.#replica.onConnection(listener);
   }
 
   /** Invalidates all payloads built so far. */
@@ -371,8 +376,10 @@ export class EvmThread implements ExecutionEngine {
   }
 
   async #prepare(channel: Channel): Promise<void> {
-    this.#forgetReplica();
-    this.#ahead.connect((await channel.call("open", [this.#chain])) as Int32Array);
+    this.#replica.forget();
+    const { revision, executable } = (await channel.call("open", [this.#chain])) as SharedCounters;
+    this.#ahead.connect(revision);
+    this.#executable = new ExecutableCount(executable);
     await channel.call("connect", [this.#node!.readRevision]);
     const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);
@@ -391,6 +398,10 @@ export class EvmThread implements ExecutionEngine {
     if (method === "deliver") return this.#deliver(...(args as [number[], unknown[]]));
     if (method === "overload") return this.#subscriptions.get(args[0] as number)?.onOverload?.();
     if (this.#node === undefined) throw new Error("The EVM is not connected to a node yet.");
+    if (method === "store.putTransaction") {
+      const writing = this.#node.store.putTransaction(...(args as Parameters<EvmServices["store"]["putTransaction"]>));
+      return this.#writes.add(args[2] as Uint8Array, writing);
+    }
     const [service, name] = method.split(".") as [keyof EvmServices, string];
     return callService(this.#node[service], name, args);
   }
@@ -400,7 +411,7 @@ export class EvmThread implements ExecutionEngine {
   }
 
   async #estimateGas(call: TransactionRequest): Promise<bigint> {
-    return BigInt((await this.#read("estimateGas", { call })).parse() as string);
+    return BigInt((await this.#replica.read("estimateGas", { call })).parse() as string);
   }
 }
 

@@ -28,6 +28,7 @@ export class SupervisedWorker {
   /** Times at which the thread recently died, in milliseconds. */
   #deaths: number[] = [];
   #restarts = 0;
+  #pending = 0;
   #isBegun = false;
   #isReady = false;
   #isStopped = false;
@@ -66,8 +67,22 @@ export class SupervisedWorker {
     return this.#restarts;
   }
 
+  /** True if the thread has answered all calls. */
+  get isIdle(): boolean {
+    return this.#pending === 0;
+  }
+
   /** Calls a method of the thread. If the thread stops, a repeatable call is sent again to the next thread. */
   async call(method: string, args: readonly unknown[], { isRepeated = false } = {}): Promise<unknown> {
+    this.#pending++;
+    try {
+      return await this.#answerOf(method, args, isRepeated);
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  async #answerOf(method: string, args: readonly unknown[], isRepeated: boolean): Promise<unknown> {
     for (;;) {
       const channel = await this.#ready.promise.catch((error: Error) => {
         throw error instanceof UnexecutableBlockError ? unavailable(error) : error;

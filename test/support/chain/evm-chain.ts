@@ -58,6 +58,7 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
   const opened = await openControlled(FULU, directory, { ...EVM, chainTuning: { kzg }, startEvmWorker, ...options });
   await opened.devChain.evm!.ready;
   const { engine } = evm;
+  const { thread } = opened.devChain.evm!;
   const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
     engine.executor.reader.account(world, address)?.balance ?? 0n;
   return {
@@ -66,11 +67,11 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
     balance,
     nonce: (address: Uint8Array) => engine.executor.reader.account(engine.head.world, address)?.nonce ?? 0n,
     send: async (from: number, fields: Fields) => {
-      const { transaction } = await engine.addTransaction(signed(engine, from, fields));
-      return transaction;
+      const hash = await thread.addTransaction(signed(engine, from, fields));
+      return engine.pool.get(hash)!.transaction;
     },
     sendRaw: async (raw: Uint8Array): Promise<void> => {
-      await engine.addTransaction(raw);
+      await thread.addTransaction(raw);
     },
     sign: (from: number, fields: Fields): Uint8Array => signed(engine, from, fields),
     /** Receipts of the block at the head. */

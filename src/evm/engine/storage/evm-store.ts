@@ -8,6 +8,6 @@ export interface EvmStore extends ArchiveStore, OverrideStore {
   writeBase(bytes: Uint8Array): Promise<void>;
   /** Returns the next journal entries, starting at the given number, in order. Empty at the end of the journal. */
   transactions(from: number): Promise<[number: number, encoded: Uint8Array][]>;
-  putTransaction(number: number, encoded: Uint8Array): Promise<void>;
+  putTransaction(number: number, encoded: Uint8Array, hash: Uint8Array): Promise<void>;
   deleteTransactions(numbers: readonly number[]): Promise<void>;
 }

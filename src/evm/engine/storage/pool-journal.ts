@@ -46,7 +46,7 @@ export class PoolJournal {
   async put(hash: Uint8Array, encoded: Uint8Array): Promise<void> {
     const [key, number] = [hashKey(hash), this.#next++];
     const hasBlobs = this.#hasBlobs(key);
-    await this.#store.putTransaction(number, encoded);
+    await this.#store.putTransaction(number, encoded, hash);
     this.#entries.set(key, { number, hasBlobs });
     // Bounds the blobs on disk during non-finality.
     if (hasBlobs) await this.#drop((other, entry) => entry.hasBlobs && !this.#hasBlobs(other));

@@ -51,6 +51,13 @@ export async function openThread(reads = NO_READS) {
   const genesis: GenesisBlock = await thread.open({ rules, genesisTime: GENESIS_TIME, secondsPerSlot: SLOT_SECONDS });
   const payloads = new Map<RootHex, StoredPayload>();
   const { store } = memoryStore();
+  const { putTransaction } = store;
+  const storing: { gate: Promise<void> | undefined; began(): void } = { gate: undefined, began: () => {} };
+  store.putTransaction = async (...args) => {
+    storing.began();
+    await storing.gate;
+    await putTransaction(...args);
+  };
   const reading = { gate: Promise.resolve(), started: () => {} };
   let head = toRootHex(genesis.blockHash);
   await thread.connect({
@@ -101,6 +108,7 @@ export async function openThread(reads = NO_READS) {
     workers,
     logger,
     reading,
+    storing,
     called,
     received,
     requestOf,
