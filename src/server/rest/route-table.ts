@@ -68,8 +68,11 @@ export interface RestRoute {
    * without the index at its end.
    */
   elementOf?: string | undefined;
-  /** Throws a `Failure` if the request is invalid or an expected error occurs. */
-  handle(request: RestRequest): Promise<RestResponse>;
+  /**
+   * Returns a promise unless the response is available immediately, for example from a cache. Throws a `Failure` if the
+   * request is invalid or an expected error occurs.
+   */
+  handle(request: RestRequest): RestResponse | Promise<RestResponse>;
 }
 
 /** Routes of the REST server. */

@@ -68,16 +68,19 @@ export function closeResponse({ body }: OpenResponse): void {
   if (body !== undefined && !Buffer.isBuffer(body)) void body.return();
 }
 
-/** Writes a response. If a stream fails, destroys the connection and rejects. */
-export async function sendResponse(
+/**
+ * Writes a response. Returns a promise if it is compressed or streamed. If a stream fails, destroys the connection and
+ * rejects.
+ */
+export function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
   { answer, body, length }: OpenResponse,
   needsToken: boolean,
-): Promise<void> {
+): Promise<void> | undefined {
   if (res.destroyed) {
     closeResponse({ answer, body });
-    return;
+    return undefined;
   }
   const { status, content } = answer;
   // Responses to POST requests are not cached.
@@ -93,37 +96,37 @@ export async function sendResponse(
   if (status === 304 || (tag !== undefined && isHeld(req.headers["if-none-match"], tag))) {
     closeResponse({ answer, body });
     res.writeHead(304, headers).end();
-    return;
+    return undefined;
   }
   if (content === undefined || body === undefined) {
     if (status !== 204) headers["Content-Length"] = 0;
     res.writeHead(status, headers).end();
-    return;
+    return undefined;
   }
   headers["Content-Type"] = MEDIA_TYPES[content.format];
   const compressed = prefersGzip(req.headers["accept-encoding"]);
-  if (Buffer.isBuffer(body)) {
-    await sendWhole(res, status, headers, body, compressed);
-  } else {
+  if (!Buffer.isBuffer(body)) {
     if (!compressed && length !== undefined) headers["Content-Length"] = length;
-    await sendStream(req, res, status, headers, body, compressed);
+    return sendStream(req, res, status, headers, body, compressed);
   }
+  if (compressed && isWorthCompressing(body.length)) return sendCompressed(res, status, headers, body);
+  sendWhole(res, status, headers, body);
+  return undefined;
 }
 
-async function sendWhole(
+async function sendCompressed(
   res: ServerResponse,
   status: number,
   headers: OutgoingHttpHeaders,
   body: Buffer,
-  compressed: boolean,
 ): Promise<void> {
-  let content = body;
-  if (compressed && isWorthCompressing(body.length)) {
-    content = await compressWhole(body);
-    headers["Content-Encoding"] = "gzip";
-  }
-  headers["Content-Length"] = content.length;
+  const content = await compressWhole(body);
+  sendWhole(res, status, { ...headers, "Content-Encoding": "gzip" }, content);
+}
+
+function sendWhole(res: ServerResponse, status: number, headers: OutgoingHttpHeaders, content: Buffer): void {
   if (res.destroyed) return;
+  headers["Content-Length"] = content.length;
   res.writeHead(status, headers);
   writeBody(res, [content], content.length);
 }

@@ -76,7 +76,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     if (client) exchange.record?.setKey(client.name);
     if (path && req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, exchange.res, path.verbs.join(", "));
-      answer(exchange, async () => ({ status: 204, headers: { Allow: path.allow } }));
+      answer(exchange, () => ({ status: 204, headers: { Allow: path.allow } }));
       return;
     }
     if (!route) {
@@ -140,15 +140,21 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     throw new HttpError(429, rejection.message, { "Retry-After": String(rejection.retryAfterSeconds) });
   }
 
-  async function callRoute(
+  function callRoute(
     route: RestRoute,
     { res: { req }, deadline }: Exchange,
     params: Record<string, string>,
     body: Buffer | undefined,
-  ): Promise<RestResponse> {
+  ): RestResponse | Promise<RestResponse> {
     const { headers, url = "" } = req;
     if (route.verb === "POST") requirePlainBody(headers["content-encoding"]);
-    const response = await route.handle({
+    const check = (response: RestResponse): RestResponse => {
+      if (response.feed && !eventStreams.hasRoom) {
+        throw new HttpError(503, "The limit of event streams is reached. Retry later.");
+      }
+      return route.isProbe && !policy.isAuthenticated(req) ? { status: response.status } : response;
+    };
+    const response = route.handle({
       params,
       url,
       // Node joins repeated headers, with the exception of one header that no route reads.
@@ -157,16 +163,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       cancellation: deadline,
       format: route.responseFormats.length === 0 ? undefined : chooseFormat(headers.accept, route),
     });
-    if (response.feed && !eventStreams.hasRoom) {
-      throw new HttpError(503, "The limit of event streams is reached. Retry later.");
-    }
-    return route.isProbe && !policy.isAuthenticated(req) ? { status: response.status } : response;
+    return response instanceof Promise ? response.then(check) : check(response);
   }
 
   /** Runs `work` after earlier requests on the connection, and sends the response. */
   function answer(
     exchange: Exchange,
-    work: () => Promise<RestResponse>,
+    work: () => RestResponse | Promise<RestResponse>,
     observedCall?: ObservedCall,
     access?: AccessClass,
   ): void {
@@ -176,7 +179,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   /** Sends the response returned by `work`. Never rejects. */
   async function respondNow(
     exchange: Exchange,
-    work: () => Promise<RestResponse>,
+    work: () => RestResponse | Promise<RestResponse>,
     observedCall: ObservedCall | undefined,
     access: AccessClass | undefined,
   ): Promise<void> {
@@ -189,8 +192,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     exchange.beginProcessing();
     let open: OpenResponse;
     try {
-      const opened = work().then((answer) => openResponse(answer, exchange, observedCall));
-      open = await exchange.deadline.race(opened, closeResponse, access);
+      const answer = work();
+      const opened =
+        answer instanceof Promise
+          ? answer.then((each) => openResponse(each, exchange, observedCall))
+          : openResponse(answer, exchange, observedCall);
+      // Awaiting a response that is available already would cost more than sending it.
+      open = opened instanceof Promise ? await exchange.deadline.race(opened, closeResponse, access) : opened;
     } catch (error) {
       logError(req, error);
       exchange.discardBody();
@@ -205,7 +213,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       if (feed && req.method !== "HEAD" && !res.destroyed) {
         eventStreams.serve(feed, res, { sent: observedCall?.bytes, revocationReason: policy.revocationOf(req) });
       } else {
-        await sendResponse(req, res, open, policy.needsToken);
+        const sent = sendResponse(req, res, open, policy.needsToken);
+        if (sent) await sent;
       }
     } catch (error) {
       logger.error("Failed to send REST response", { url: policy.loggedUrl(req.url ?? ""), error: inspect(error) });

@@ -79,8 +79,7 @@ export class CallService {
     const route = this.#targets.routes[position]!;
     const request = receiveRequest(transferred, running);
     const validity = route.isCacheable ? this.#validityOf(route.cachePolicy?.(request)) : undefined;
-    route
-      .handle(request)
+    Promise.resolve(route.handle(request))
       .then((answer) => this.#answerRequest(running, answer, validity))
       .catch((error: unknown) => this.#fail(running, error));
   }

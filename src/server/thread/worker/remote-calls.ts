@@ -133,7 +133,7 @@ export class RemoteCalls {
     position: number,
     { isCacheable, listedBy }: Pick<RouteInfo, "isCacheable" | "listedBy">,
     request: RestRequest,
-  ): Promise<RestResponse> {
+  ): RestResponse | Promise<RestResponse> {
     const { params, url, headers, body, cancellation, format } = request;
     const key = isCacheable && headers["if-none-match"] === undefined ? `${position} ${format} ${url}` : undefined;
     const cached =
@@ -149,10 +149,10 @@ export class RemoteCalls {
         format,
         undefined,
       ]);
-    if (cached) return Promise.resolve(cached);
+    if (cached) return cached;
     const element = key !== undefined && listedBy !== undefined ? elementOfRequest(listedBy, request) : undefined;
     const response = element && this.#listElement<RestResponse>(element);
-    if (response) return Promise.resolve(response);
+    if (response) return response;
     return this.#begin({ cancellation, key, element }, (id) => {
       const transferred = body && transferOwned(body);
       this.#outbox.send(["request", id, position, url, params, readHeaders(headers), format, transferred], transferred);
