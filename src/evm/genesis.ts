@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { FUNDED_ADDRESSES } from "./accounts.ts";
 import {
   BEACON_ROOTS_CODE,
+  BUILDER_DEPOSITS_CODE,
+  BUILDER_EXITS_CODE,
   CONSOLIDATION_REQUESTS_CODE,
   DEPOSIT_CONTRACT_CODE,
   DETERMINISTIC_DEPLOYER_CODE,
@@ -14,9 +16,17 @@ import { BlockHashes } from "./execution/block-hashes.ts";
 import type { ExecutionFork } from "./execution/forks.ts";
 import { encodeHeader, type Header } from "./execution/header.ts";
 import { EMPTY_BLOOM } from "./execution/receipt.ts";
+import { RLP_EMPTY_LIST } from "./rlp.ts";
 import { EMPTY_TRIE_ROOT, type Keccak, putValue } from "./state/trie.ts";
 import { NO_ACCOUNT, NO_CODE, NO_CODE_HASH, type Storage, type World, WorldReader } from "./state/world.ts";
-import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "./system-addresses.ts";
+import {
+  BEACON_ROOTS,
+  BUILDER_DEPOSITS,
+  BUILDER_EXITS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  WITHDRAWAL_REQUESTS,
+} from "./system-addresses.ts";
 
 export const DEFAULT_CHAIN_ID = 31_337;
 export const MULTICALL3_ADDRESS = "0xca11bde05977b3631167028862be2a173976ca11";
@@ -49,6 +59,8 @@ export interface GenesisAccount {
 export interface GenesisRules {
   readonly crypto: { readonly keccak: Keccak };
   at(timestamp: number): { isSince(fork: ExecutionFork): boolean };
+  /** Times at which the rules change. */
+  readonly changes: readonly number[];
 }
 
 export interface GenesisOptions {
@@ -66,8 +78,13 @@ export interface GenesisOptions {
 
 /** Creates block 0 of a dev chain: funded test accounts, the deposit contract, system contracts and tools. */
 export function createGenesis(rules: GenesisRules, options: GenesisOptions): ExecutedBlock {
-  const isInhibited = !rules.at(options.timestamp).isSince("prague");
-  const accounts = devAccounts(options.depositContract, isInhibited);
+  const start = rules.at(options.timestamp);
+  const accounts = [
+    ...devAccounts(options.depositContract, !start.isSince("prague")),
+    ...(rules.changes.some((time) => rules.at(time).isSince("amsterdam"))
+      ? builderContracts(!start.isSince("amsterdam"))
+      : []),
+  ];
   return createGenesisBlock(rules, options, [...accounts, ...(options.accounts ?? [])]);
 }
 
@@ -97,6 +114,7 @@ export function createGenesisBlock(
     ...(fork.isSince("shanghai") && { withdrawalsRoot: EMPTY_TRIE_ROOT }),
     ...(fork.isSince("cancun") && { blobGasUsed: 0n, excessBlobGas: 0n, parentBeaconBlockRoot: new Uint8Array(32) }),
     ...(fork.isSince("prague") && { requestsHash: NO_REQUESTS_HASH }),
+    ...(fork.isSince("amsterdam") && { blockAccessListHash: keccak(RLP_EMPTY_LIST), slotNumber: 0n }),
   };
   const hash = keccak(encodeHeader(header));
   return {
@@ -105,6 +123,7 @@ export function createGenesisBlock(
     transactions: [],
     ...(fork.isSince("shanghai") && { withdrawals: [] }),
     ...(fork.isSince("prague") && { requests: [] }),
+    ...(fork.isSince("amsterdam") && { blockAccessList: RLP_EMPTY_LIST }),
     receipts: [],
     world,
     blockHashes: BlockHashes.of(0n, [hash]),
@@ -117,13 +136,7 @@ export function createGenesisBlock(
  * the chain starts in Prague.
  */
 export function devAccounts(depositContract: Uint8Array, isInhibited: boolean): GenesisAccount[] {
-  const contract = (address: Uint8Array, code: Uint8Array, storage?: GenesisAccount["storage"]): GenesisAccount => ({
-    address,
-    nonce: CONTRACT_NONCE,
-    code,
-    ...(storage && { storage }),
-  });
-  const queue = isInhibited ? ([[slotOf(0), EXCESS_INHIBITOR]] as const) : undefined;
+  const queue = emptyQueue(isInhibited);
   return [
     ...FUNDED_ADDRESSES.map((address) => ({ address: bytesOf(address), balance: FUNDS })),
     contract(depositContract, DEPOSIT_CONTRACT_CODE, zeroHashes()),
@@ -134,6 +147,24 @@ export function devAccounts(depositContract: Uint8Array, isInhibited: boolean): 
     contract(bytesOf(MULTICALL3_ADDRESS), MULTICALL3_CODE),
     contract(bytesOf(DETERMINISTIC_DEPLOYER_ADDRESS), DETERMINISTIC_DEPLOYER_CODE),
   ];
+}
+
+/**
+ * Returns the request contracts of builders (EIP-8282). They are inhibited until the first Amsterdam block, unless the
+ * chain starts in Amsterdam.
+ */
+export function builderContracts(isInhibited: boolean): GenesisAccount[] {
+  const queue = emptyQueue(isInhibited);
+  return [contract(BUILDER_DEPOSITS, BUILDER_DEPOSITS_CODE, queue), contract(BUILDER_EXITS, BUILDER_EXITS_CODE, queue)];
+}
+
+function contract(address: Uint8Array, code: Uint8Array, storage?: GenesisAccount["storage"]): GenesisAccount {
+  return { address, nonce: CONTRACT_NONCE, code, ...(storage && { storage }) };
+}
+
+/** Returns the storage of a request contract without requests. */
+function emptyQueue(isInhibited: boolean): GenesisAccount["storage"] {
+  return isInhibited ? [[slotOf(0), EXCESS_INHIBITOR]] : undefined;
 }
 
 function worldOf(keccak: Keccak, accounts: readonly GenesisAccount[]): World {

@@ -12,12 +12,15 @@ const PRECOMPILES = [...Array.from({ length: 17 }, (_, index) => index + 1), 0x1
 export class RandomTransactions {
   readonly #chain: TestChain;
   readonly #random: Random;
+  readonly #stateGas: bigint;
   /** Hexadecimal addresses of contracts and of other recipients so far. */
   readonly targets: string[] = [];
   #authorities = 0;
 
-  constructor(chain: TestChain, seed: number) {
+  /** `stateGas` is added to the gas limit of each transaction. */
+  constructor(chain: TestChain, seed: number, stateGas = 0n) {
     this.#chain = chain;
+    this.#stateGas = stateGas;
     this.#random = randomFrom(seed);
   }
 
@@ -27,7 +30,11 @@ export class RandomTransactions {
     const kind = random(10);
     const type = random(3);
     const accessList = type > 0 && random(3) === 0 ? this.#accessList() : [];
-    const common = { type, ...(type > 0 && { accessList }), gasLimit: BigInt(100_000 + random(900_000)) };
+    const common = {
+      type,
+      ...(type > 0 && { accessList }),
+      gasLimit: BigInt(100_000 + random(900_000)) + this.#stateGas,
+    };
     if (kind < 1) {
       const target = `${(0x5000 + random(200)).toString(16).padStart(40, "0")}`;
       this.targets.push(target);
@@ -52,7 +59,7 @@ export class RandomTransactions {
     const authorization = eoaCode7702SignAuthorization([numberBytes(chainId), target, nonce], key);
     const authority = createAddressFromPrivateKey(key);
     this.targets.push(authority.toString().slice(2));
-    const fields = { type: 4, to: authority, authorizationList: [authorization], gasLimit: 900_000n };
+    const fields = { type: 4, to: authority, authorizationList: [authorization], gasLimit: 900_000n + this.#stateGas };
     return this.#chain.sign(account, { ...fields, data: this.#bytes(random(40)) });
   }
 

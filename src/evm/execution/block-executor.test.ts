@@ -95,7 +95,13 @@ describe("execution of blocks", () => {
     const start = 1_000_000;
     const chain = await TestChain.open(
       {
-        ...optionsOf("paris", { shanghai: start + 24, cancun: start + 48, prague: start + 72, osaka: start + 96 }),
+        ...optionsOf("paris", {
+          shanghai: start + 24,
+          cancun: start + 48,
+          prague: start + 72,
+          osaka: start + 96,
+          amsterdam: start + 108,
+        }),
         blobs: [
           { timestamp: start + 48, target: 3, max: 6, updateFraction: 3_338_477n },
           { timestamp: start + 120, target: 1, max: 2, updateFraction: 5_007_716n },
@@ -117,20 +123,21 @@ describe("execution of blocks", () => {
       };
       expect(hexOf((await chain.executor.verify(parent, toPayload(block), context)).hash)).toBe(hexOf(block.hash));
     }
-    expect(new Set(forks)).toEqual(new Set(["paris", "shanghai", "cancun", "prague", "osaka"]));
+    expect(new Set(forks)).toEqual(new Set(["paris", "shanghai", "cancun", "prague", "osaka", "amsterdam"]));
     expect(chain.rules.at(start + 120).maxBlobGas).toBe(2n * 2n ** 17n);
   });
 
-  it("encodes and decodes blocks and receipts", async () => {
-    const chain = await TestChain.open(optionsOf("osaka"), SCENARIO_ACCOUNTS);
+  it.each(["osaka", "amsterdam"] as const)("encodes and decodes blocks and receipts of %s", async (fork) => {
+    const chain = await TestChain.open(optionsOf(fork), SCENARIO_ACCOUNTS);
     const parent = chain.head;
     const withdrawals = [{ index: 0, validatorIndex: 1, address: addressOf(1), amount: 5n }];
-    const block = await chain.build(scenarioTransactions(chain, "osaka", 0), { withdrawals });
+    const block = await chain.build(scenarioTransactions(chain, fork, 0), { withdrawals });
     const decoded = decodeBlock(encodeBlock(block), chain.rules);
     expect(hexOf(decoded.hash)).toBe(hexOf(block.hash));
     expect(decoded.header).toEqual(block.header);
     expect(decoded.withdrawals).toEqual(block.withdrawals);
     expect(decoded.requests).toEqual(block.requests);
+    expect(decoded.blockAccessList).toEqual(block.blockAccessList);
     expect(decoded.transactions.map(({ hash, sender }) => [hexOf(hash), sender.toString()])).toEqual(
       block.transactions.map(({ hash, sender }) => [hexOf(hash), sender.toString()]),
     );
@@ -140,16 +147,18 @@ describe("execution of blocks", () => {
   });
 });
 
-describe("a wrong payload", () => {
+describe.each(["osaka", "amsterdam"] as const)("a wrong payload of %s", (fork) => {
   let chain: TestChain;
   let parent: ExecutedBlock;
   let block: ExecutedBlock;
+  /** First field that shows a difference in the state. */
+  const state = fork === "amsterdam" ? "blockAccessList" : "stateRoot";
 
   beforeAll(async () => {
-    chain = await TestChain.open(optionsOf("osaka"), SCENARIO_ACCOUNTS);
+    chain = await TestChain.open(optionsOf(fork), SCENARIO_ACCOUNTS);
     parent = await chain.build();
     const deposit = { to: new Address(bytesOf("42".repeat(20))), value: 32n * 10n ** 18n, data: depositCall(1) };
-    block = await chain.build([...scenarioTransactions(chain, "osaka", 0), chain.sign(0, deposit)]);
+    block = await chain.build([...scenarioTransactions(chain, fork, 0), chain.sign(0, deposit)]);
   });
 
   /** Returns the payload with the block hash updated to match its changed content. */
@@ -190,7 +199,7 @@ describe("a wrong payload", () => {
     expect(await fieldOf({ receiptsRoot: other })).toBe("receiptsRoot");
     expect(await fieldOf({ logsBloom: new Uint8Array(256) })).toBe("logsBloom");
     expect(await fieldOf({ extraData: new Uint8Array(33) })).toBe("extraData");
-    expect(await fieldOf({ feeRecipient: addressOf(9) })).toBe("stateRoot");
+    expect(await fieldOf({ feeRecipient: addressOf(9) })).toBe(state);
     expect(await fieldOf({ transactions: payload.transactions.slice(0, -1) })).toBe("gasUsed");
     expect(await fieldOf({ transactions: [...payload.transactions, Uint8Array.of(2, 0xc0)] })).toMatch(
       /^transactions\[/,
@@ -203,7 +212,7 @@ describe("a wrong payload", () => {
     expect(await fieldOf({}, { requests: undefined })).toBe("executionRequests");
     expect(await fieldOf({}, { versionedHashes: [] })).toBe("versionedHashes");
     expect(await fieldOf({}, { parentBeaconBlockRoot: undefined })).toBe("parentBeaconBlockRoot");
-    expect(await fieldOf({}, { parentBeaconBlockRoot: other })).toBe("stateRoot");
+    expect(await fieldOf({}, { parentBeaconBlockRoot: other })).toBe(state);
   });
 
   it("is rejected if its block hash does not match the content", async () => {

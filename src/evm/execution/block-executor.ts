@@ -28,6 +28,8 @@ export interface BlockAttributes extends HeaderChange {
   /** Ignored before Cancun. */
   parentBeaconBlockRoot?: Uint8Array;
   extraData?: Uint8Array;
+  /** Ignored before Amsterdam. Derived from the timestamp by default. */
+  slotNumber?: number;
   /** Target gas limit; defaults to the parent's. */
   desiredGasLimit?: bigint;
 }
@@ -44,8 +46,6 @@ interface SimulationOptions {
 
 const ZERO_HASH = new Uint8Array(32);
 const NO_EXTRA_DATA = new Uint8Array(0);
-/** Gas used by the cheapest transaction. */
-const MIN_TRANSACTION_GAS = 21_000n;
 /** Space reserved for the header, the withdrawals and list length prefixes. */
 const SIZE_RESERVE = 16 * 1024;
 
@@ -128,7 +128,8 @@ export class BlockExecutor {
   async execute(parent: ExecutedBlock, block: Block, recorded?: HeaderChange): Promise<ExecutedBlock> {
     const { header, transactions, withdrawals } = block;
     const rules = this.rules.at(header.timestamp);
-    checkForkFields({ ...header, withdrawals, requests: header.requestsHash }, rules);
+    const { requestsHash, blockAccessListHash } = header;
+    checkForkFields({ ...header, withdrawals, requests: requestsHash, blockAccessList: blockAccessListHash }, rules);
     checkAgainstParent(header, parent, rules, recorded);
     if (encodedBlockSize(block) > rules.maxBlockSize) {
       throw new InvalidBlockError(
@@ -147,7 +148,7 @@ export class BlockExecutor {
       }
       const result = await run.finish(withdrawals);
       compareHeaders(header, this.#headerOf(header, header.extraData, rules, result, withdrawals));
-      return executed({ ...block, requests: result.requests }, parent, result);
+      return executed(block, parent, result);
     });
   }
 
@@ -178,6 +179,8 @@ export class BlockExecutor {
   /** Returns those header fields of the next block that do not depend on the block's content. */
   environmentOf({ hash, header: parent }: ExecutedBlock, attributes: BlockAttributes): BlockEnvironment {
     const { timestamp, prevRandao, feeRecipient, parentBeaconBlockRoot, desiredGasLimit } = attributes;
+    const slotNumber =
+      attributes.slotNumber ?? this.rules.slotAt(timestamp) ?? (parent.slotNumber ?? parent.number) + 1n;
     if (BigInt(timestamp) <= parent.timestamp) {
       throw new RangeError(`Timestamp ${timestamp} is not after that of the parent, ${parent.timestamp}.`);
     }
@@ -194,6 +197,7 @@ export class BlockExecutor {
         excessBlobGas: nextExcessBlobGas(parent, rules.blobs, rules.isSince("osaka")),
         parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
       }),
+      ...(rules.isSince("amsterdam") && { slotNumber: BigInt(slotNumber) }),
     };
   }
 
@@ -208,8 +212,7 @@ export class BlockExecutor {
     const result = await run.finish(withdrawals);
     const header = this.#headerOf(environment, extraData, rules, result, withdrawals);
     const hash = this.rules.crypto.keccak(encodeHeader(header));
-    const { transactions, requests } = result;
-    const block = executed({ hash, header, transactions, withdrawals, requests }, parent, result);
+    const block = executed({ hash, header, transactions: result.transactions, withdrawals }, parent, result);
     return { ...block, openWorld: result.openWorld };
   }
 
@@ -217,7 +220,7 @@ export class BlockExecutor {
     environment: BlockEnvironment,
     extraData: Uint8Array,
     rules: ForkRules,
-    { world, transactions, receipts, requests, gasUsed, blobGasUsed }: BlockResult,
+    { world, transactions, receipts, requests, blockAccessList, gasUsed, blobGasUsed }: BlockResult,
     withdrawals: readonly Withdrawal[] | undefined,
   ): Header {
     const { keccak } = this.rules.crypto;
@@ -235,6 +238,7 @@ export class BlockExecutor {
       ...(withdrawals && { withdrawalsRoot: listRoot(withdrawals.map(encodeWithdrawal), keccak) }),
       ...(rules.blobs && { blobGasUsed }),
       ...(requests && { requestsHash: hashOfRequests(requests) }),
+      ...(blockAccessList && { blockAccessListHash: keccak(blockAccessList) }),
     };
   }
 }
@@ -248,7 +252,7 @@ async function applyAll(
   const skipped = new Set<string>();
   let sizeLeft = rules.maxBlockSize - SIZE_RESERVE;
   for (const candidate of candidates) {
-    if (run.gasLeft < MIN_TRANSACTION_GAS) return;
+    if (run.gasLeft < rules.minTransactionGas) return;
     const sender = candidate.sender.toString();
     if (skipped.has(sender)) continue;
     try {
@@ -262,14 +266,18 @@ async function applyAll(
   }
 }
 
-function executed(block: Block, parent: ExecutedBlock, { receipts, world, value }: BlockResult): ExecutedBlock {
-  const { hash, header, transactions, withdrawals, requests } = block;
+function executed(
+  { hash, header, transactions, withdrawals }: Omit<Block, "requests" | "blockAccessList">,
+  parent: ExecutedBlock,
+  { receipts, world, value, requests, blockAccessList }: BlockResult,
+): ExecutedBlock {
   return {
     hash,
     header,
     transactions,
     ...(withdrawals && { withdrawals }),
     ...(requests && { requests }),
+    ...(blockAccessList && { blockAccessList }),
     receipts,
     world,
     blockHashes: parent.blockHashes.append(hash),
@@ -319,6 +327,7 @@ function compareHeaders(header: Header, expected: Header): void {
   compare("transactionsRoot", header.transactionsRoot, expected.transactionsRoot);
   compare("withdrawalsRoot", header.withdrawalsRoot, expected.withdrawalsRoot);
   compare("executionRequests", header.requestsHash, expected.requestsHash);
+  compare("blockAccessList", header.blockAccessListHash, expected.blockAccessListHash);
   compare("stateRoot", header.stateRoot, expected.stateRoot);
 }
 

@@ -1,7 +1,9 @@
+import { txExceedsAvailableBlockGas8037 } from "@ethereumjs/evm";
 import { type RunTxResult, runTx } from "@ethereumjs/vm";
 import { isImpersonated } from "../overrides/impersonation.ts";
 import { encodeBytes, encodeList, encodeNumber } from "../rlp.ts";
 import type { World } from "../state/world.ts";
+import { AccessList } from "./access-list.ts";
 import type { ExecutedBlock, Withdrawal } from "./block.ts";
 import { type BlockEnvironment, type EvmBlock, evmBlock } from "./evm-block.ts";
 import { GAS_PER_BLOB } from "./forks.ts";
@@ -18,6 +20,9 @@ export interface BlockResult {
   transactions: Transaction[];
   /** Since Prague. */
   requests: Uint8Array[] | undefined;
+  /** Since Amsterdam. */
+  blockAccessList: Uint8Array | undefined;
+  /** Gas used according to the header. */
   gasUsed: bigint;
   blobGasUsed: bigint;
   /** Total tips in wei. */
@@ -42,9 +47,15 @@ export class BlockRun {
   readonly #environment: BlockEnvironment;
   readonly #blobBaseFee: bigint | undefined;
   readonly #block: EvmBlock;
+  /** Since Amsterdam. */
+  readonly #accessList: AccessList | undefined;
   readonly #transactions: Transaction[] = [];
   readonly #receipts: Receipt[] = [];
-  #gasUsed = 0n;
+  /** Gas that the senders paid for. */
+  #gasPaid = 0n;
+  /** Gas before refunds (EIP-7778), since Amsterdam without the gas for new state (EIP-8037). */
+  #executionGas = 0n;
+  #stateGas = 0n;
   #blobGasUsed = 0n;
   #value = 0n;
 
@@ -59,12 +70,13 @@ export class BlockRun {
   ): Promise<BlockRun> {
     machine.state.open(parent.world);
     machine.blockHashes = parent.blockHashes;
-    const run = new BlockRun(machine, rules, contracts, environment, blobBaseFee);
+    const run = new BlockRun(machine, rules, contracts, environment, blobBaseFee, accessListAfter(parent, machine));
     const { timestamp, number, parentHash, parentBeaconBlockRoot } = environment;
     if (parentBeaconBlockRoot !== undefined) {
       await contracts.storeBeaconRoot(machine, run.#block, timestamp, parentBeaconBlockRoot);
     }
     if (rules.isSince("prague")) await contracts.storeParentHash(machine, run.#block, number, parentHash);
+    run.#endPhase();
     return run;
   }
 
@@ -74,17 +86,25 @@ export class BlockRun {
     contracts: SystemContracts,
     environment: BlockEnvironment,
     blobBaseFee: bigint | undefined,
+    accessList: AccessList | undefined,
   ) {
     this.#machine = machine;
     this.#rules = rules;
     this.#contracts = contracts;
     this.#environment = environment;
     this.#blobBaseFee = blobBaseFee;
+    this.#accessList = accessList;
     this.#block = this.#blockWith(environment.baseFeePerGas);
   }
 
   get gasLeft(): bigint {
     return this.#environment.gasLimit - this.#gasUsed;
+  }
+
+  /** Gas used according to the header: since Amsterdam, the larger of both dimensions (EIP-8037). */
+  get #gasUsed(): bigint {
+    if (this.#executionGas < this.#stateGas) return this.#stateGas;
+    return this.#executionGas;
   }
 
   get blobGasLeft(): bigint {
@@ -97,16 +117,17 @@ export class BlockRun {
    */
   async apply(transaction: Transaction, leniency: Leniency = {}): Promise<RunTxResult> {
     const { tx } = transaction;
-    if (tx.gasLimit > this.gasLeft) {
-      throw new Error(`gas limit ${tx.gasLimit} is above the ${this.gasLeft} gas left in the block`);
-    }
+    this.#requireGasLeft(tx.gasLimit);
     const blobGas = BigInt(blobCountOf(tx)) * GAS_PER_BLOB;
     if (blobGas > this.blobGasLeft) {
       throw new Error(`blob gas ${blobGas} is above the ${this.blobGasLeft} blob gas left in the block`);
     }
     const result = await this.#run(transaction, leniency);
+    this.#endPhase();
     const gasUsed = result.totalGasSpent;
-    this.#gasUsed += gasUsed;
+    this.#gasPaid += gasUsed;
+    this.#executionGas += result.txRegularGas ?? gasUsed;
+    this.#stateGas += result.txStateGas ?? 0n;
     this.#blobGasUsed += blobGas;
     this.#value += result.minerValue;
     this.#transactions.push(transaction);
@@ -115,13 +136,31 @@ export class BlockRun {
       type: tx.type,
       succeeded: result.execResult.exceptionError === undefined,
       gasUsed,
-      cumulativeGasUsed: this.#gasUsed,
+      cumulativeGasUsed: this.#gasPaid,
       effectiveGasPrice: result.amountSpent / gasUsed,
       logs: logs.map(([address, topics, data]) => ({ address, topics, data })),
       logsBloom: logs.length === 0 ? EMPTY_BLOOM : bitvector,
       ...(tx.to === undefined && { contractAddress: createdAddress(transaction, this.#rules) }),
     });
     return result;
+  }
+
+  #requireGasLeft(gasLimit: bigint): void {
+    const { gasLeft } = this;
+    if (!this.#rules.isSince("amsterdam")) {
+      if (gasLimit > gasLeft) throw new Error(`gas limit ${gasLimit} is above the ${gasLeft} gas left in the block`);
+      return;
+    }
+    const cap = this.#rules.maxTransactionGas;
+    const limit = this.#environment.gasLimit;
+    if (!txExceedsAvailableBlockGas8037(gasLimit, cap, limit, this.#executionGas, this.#stateGas)) return;
+    const left = `${limit - this.#executionGas} execution gas and ${limit - this.#stateGas} state gas`;
+    throw new Error(`gas limit ${gasLimit} is above the ${left} left in the block`);
+  }
+
+  /** Ends a phase of the block's access list. */
+  #endPhase(): void {
+    this.#accessList?.endPhase(this.#machine.state);
   }
 
   /** Executes a transaction. An impersonated sender may be a contract. */
@@ -133,9 +172,11 @@ export class BlockRun {
     // The library compares the base fee with the gas price before the first message. From then on, BASEFEE must return
     // the actual base fee.
     const showBaseFee = () => Object.assign(block.header, { baseFeePerGas: this.#environment.baseFeePerGas });
-    const options = { block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
+    const options = { block, blockGasUsed: this.#gasPaid, skipHardForkValidation: true, skipNonce };
     return this.#machine.attempt(async (vm) => {
       if (skipBaseFee) vm.evm.events!.on("beforeMessage", showBaseFee);
+      // A rejected transaction accesses nothing.
+      this.#accessList?.discardPhase();
       try {
         return await runTx(vm, { tx, ...options });
       } finally {
@@ -153,17 +194,25 @@ export class BlockRun {
   async finish(withdrawals: readonly Withdrawal[] | undefined): Promise<BlockResult> {
     const { state } = this.#machine;
     const openWorld = state.seal();
-    for (const { address, amount } of withdrawals ?? []) state.credit(address, amount * WEI_PER_GWEI);
+    // Those of a rejected transaction.
+    this.#accessList?.discardPhase();
+    for (const { address, amount } of withdrawals ?? []) {
+      this.#accessList?.recorder.touch(address);
+      state.credit(address, amount * WEI_PER_GWEI);
+    }
     const executed = this.#receipts.map((receipt, index) => ({ transaction: this.#transactions[index]!, receipt }));
     const requests = this.#rules.isSince("prague")
       ? await this.#contracts.collectRequests(this.#machine, this.#block, this.#rules, executed)
       : undefined;
+    this.#endPhase();
+    this.#accessList?.requireFits(this.#environment.gasLimit);
     return {
       world: state.seal(),
       openWorld,
       receipts: this.#receipts,
       transactions: this.#transactions,
       requests,
+      blockAccessList: this.#accessList?.encode(),
       gasUsed: this.#gasUsed,
       blobGasUsed: this.#blobGasUsed,
       value: this.#value,
@@ -174,4 +223,17 @@ export class BlockRun {
 /** Returns the address of the contract that a transaction creates if it succeeds. */
 function createdAddress({ sender, tx }: Transaction, { crypto }: ForkRules): Uint8Array {
   return crypto.keccak(encodeList([encodeBytes(sender.bytes), encodeNumber(tx.nonce)])).slice(12);
+}
+
+/** Starts the access list of a block. Changes by overrides count as changes of the first phase. */
+function accessListAfter(parent: ExecutedBlock, machine: Machine): AccessList | undefined {
+  if (machine.recorder === undefined) return undefined;
+  const { world, changes } = parent.overridden ?? { world: parent.world, changes: [] };
+  const list = new AccessList(machine.state.viewOf(world));
+  for (const { address, storage } of changes) {
+    if (storage === undefined) list.recorder.touch(address);
+    else list.recorder.touchSlot(address, storage[0]);
+  }
+  machine.recorder = list.recorder;
+  return list;
 }

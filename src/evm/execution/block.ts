@@ -1,5 +1,5 @@
 import type { Address } from "@ethereumjs/util";
-import type { Override } from "../overrides/override.ts";
+import type { AccountChange, Override } from "../overrides/override.ts";
 import {
   asBigint,
   asBytes,
@@ -38,6 +38,8 @@ export interface Block {
   withdrawals?: readonly Withdrawal[];
   /** Since Prague: execution requests by type, omitting types without requests (EIP-7685). */
   requests?: readonly Uint8Array[];
+  /** Since Amsterdam: RLP of the block access list (EIP-7928). */
+  blockAccessList?: Uint8Array;
 }
 
 /** An executed block with its results. Immutable, so children can be executed on top of the block at any time. */
@@ -57,6 +59,8 @@ export interface ExecutedBlock extends Block {
    * Applied before the transactions. Set, possibly to an empty list, if the sender of a transaction is impersonated.
    */
   overrides?: readonly Override[];
+  /** Set if the state includes overrides that the next block applies: the changes, and the state without them. */
+  overridden?: { world: World; changes: readonly AccountChange[] };
 }
 
 export function encodeWithdrawal({ index, validatorIndex, address, amount }: Withdrawal): Uint8Array {
@@ -93,19 +97,20 @@ export function encodeNetworkBlock({ header, transactions, withdrawals }: Omit<B
 /** Returns true if the RLP encodes a legacy transaction. */
 const isList = (raw: Uint8Array): boolean => raw[0]! >= RLP_EMPTY_LIST[0]!;
 
-/** Encodes a block for storage, including its requests. */
-export function encodeBlock({ header, transactions, withdrawals, requests }: Block): Uint8Array {
+/** Encodes a block for storage, including its requests and access list. */
+export function encodeBlock({ header, transactions, withdrawals, requests, blockAccessList }: Block): Uint8Array {
   return encodeList([
     encodeHeader(header),
     encodeList(transactions.map(({ raw }) => encodeBytes(raw))),
     withdrawals === undefined ? RLP_EMPTY_BYTES : encodeList(withdrawals.map(encodeWithdrawal)),
     requests === undefined ? RLP_EMPTY_BYTES : encodeList(requests.map(encodeBytes)),
+    ...(blockAccessList === undefined ? [] : [encodeBytes(blockAccessList)]),
   ]);
 }
 
 /** Inverse of `encodeBlock`. Recovers the transaction senders unless `senderAt` is set. */
 export function decodeBlock(bytes: Uint8Array, chain: ChainRules, senderAt?: (index: number) => Address): Block {
-  const [headerItem, transactionItems, withdrawalItems, requestItems] = asList(decode(bytes));
+  const [headerItem, transactionItems, withdrawalItems, requestItems, accessListItem] = asList(decode(bytes));
   const [start] = contentAt(bytes, 0);
   const [, end] = contentAt(bytes, start);
   const header = decodeHeader(headerItem!);
@@ -118,6 +123,7 @@ export function decodeBlock(bytes: Uint8Array, chain: ChainRules, senderAt?: (in
     ),
     ...(Array.isArray(withdrawalItems) && { withdrawals: withdrawalItems.map(decodeWithdrawal) }),
     ...(Array.isArray(requestItems) && { requests: requestItems.map(asBytes) }),
+    ...(accessListItem !== undefined && { blockAccessList: asBytes(accessListItem) }),
   };
 }
 

@@ -16,6 +16,7 @@ export type BlockEnvironment = Pick<
   | "baseFeePerGas"
   | "excessBlobGas"
   | "parentBeaconBlockRoot"
+  | "slotNumber"
 >;
 
 export type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
@@ -26,6 +27,7 @@ export type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
  */
 export function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules, blobFee?: bigint): EvmBlock {
   const { feeRecipient, number, gasLimit, timestamp, prevRandao, baseFeePerGas, excessBlobGas = 0n } = environment;
+  const { slotNumber } = environment;
   let price = blobFee;
   const header = {
     coinbase: new Address(feeRecipient),
@@ -37,6 +39,7 @@ export function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkR
     prevRandao,
     baseFeePerGas,
     excessBlobGas,
+    slotNumber,
     getBlobGasPrice: () => {
       price ??= blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
       return price;

@@ -1,7 +1,7 @@
 import type { ChainConfig } from "@lodestar/config";
 
 /** Execution layer forks since the merge, in order. */
-export const EXECUTION_FORKS = ["paris", "shanghai", "cancun", "prague", "osaka"] as const;
+export const EXECUTION_FORKS = ["paris", "shanghai", "cancun", "prague", "osaka", "amsterdam"] as const;
 export type ExecutionFork = (typeof EXECUTION_FORKS)[number];
 
 /** Blob limits starting at a given time (EIP-7840, EIP-7892). */
@@ -22,6 +22,8 @@ export interface ChainRulesOptions {
   forks: Partial<Record<Exclude<ExecutionFork, "paris">, number>>;
   /** Ordered by time. The first entry must start no later than Cancun. */
   blobs: readonly BlobParameters[];
+  /** Start and length of the slots, in Unix seconds. By default, every block has the next slot number. */
+  slots?: { genesisTime: number; seconds: number };
 }
 
 type ConsensusConfig = Pick<
@@ -30,6 +32,7 @@ type ConsensusConfig = Pick<
   | "DENEB_FORK_EPOCH"
   | "ELECTRA_FORK_EPOCH"
   | "FULU_FORK_EPOCH"
+  | "GLOAS_FORK_EPOCH"
   | "SECONDS_PER_SLOT"
   | "MAX_BLOBS_PER_BLOCK"
   | "MAX_BLOBS_PER_BLOCK_ELECTRA"
@@ -52,6 +55,7 @@ export function rulesFromConsensus(
     cancun: config.DENEB_FORK_EPOCH,
     prague: config.ELECTRA_FORK_EPOCH,
     osaka: config.FULU_FORK_EPOCH,
+    amsterdam: config.GLOAS_FORK_EPOCH,
   };
   const limits: [epoch: number, max: number, target: number][] = [
     [config.DENEB_FORK_EPOCH, config.MAX_BLOBS_PER_BLOCK, Math.floor(config.MAX_BLOBS_PER_BLOCK / 2)],
@@ -68,6 +72,7 @@ export function rulesFromConsensus(
   ];
   return {
     chainId,
+    slots: { genesisTime, seconds: config.SECONDS_PER_SLOT },
     depositContract: config.DEPOSIT_CONTRACT_ADDRESS,
     forks: Object.fromEntries(
       Object.entries(starts)
@@ -92,6 +97,12 @@ export function rulesFromConsensus(
  */
 export function updateFractionOf(max: number): bigint {
   return BigInt(Math.round((max * Number(GAS_PER_BLOB)) / 2 / PRICE_STEP));
+}
+
+/** Returns the times at which the rules change, in ascending order. Rules that are active from genesis start at 0. */
+export function changesOf({ forks, blobs }: ChainRulesOptions): number[] {
+  const times = [0, ...Object.values(forks), ...blobs.map(({ timestamp }) => timestamp)];
+  return [...new Set(times)].filter(Number.isFinite).sort((one, other) => one - other);
 }
 
 export function forkAt({ forks }: ChainRulesOptions, timestamp: number): ExecutionFork {

@@ -23,6 +23,10 @@ export interface Header {
   parentBeaconBlockRoot?: Uint8Array;
   /** Since Prague. */
   requestsHash?: Uint8Array;
+  /** Since Amsterdam: hash of the block access list (EIP-7928). */
+  blockAccessListHash?: Uint8Array;
+  /** Since Amsterdam (EIP-7843). */
+  slotNumber?: bigint;
 }
 
 /** Keccak-256 of the RLP of an empty list. */
@@ -36,6 +40,7 @@ const BASE_FIELDS = 16;
 
 export function encodeHeader(header: Header): Uint8Array {
   const { withdrawalsRoot, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requestsHash } = header;
+  const { blockAccessListHash, slotNumber } = header;
   const items = [
     encodeBytes(header.parentHash),
     encodeBytes(NO_OMMERS_HASH),
@@ -59,6 +64,9 @@ export function encodeHeader(header: Header): Uint8Array {
     items.push(encodeNumber(blobGasUsed ?? 0n), encodeNumber(excessBlobGas ?? 0n), encodeBytes(parentBeaconBlockRoot));
   }
   if (requestsHash !== undefined) items.push(encodeBytes(requestsHash));
+  if (blockAccessListHash !== undefined) {
+    items.push(encodeBytes(blockAccessListHash), encodeNumber(slotNumber ?? 0n));
+  }
   return encodeList(items);
 }
 
@@ -86,5 +94,6 @@ export function decodeHeader(item: RlpItem): Header {
       parentBeaconBlockRoot: asBytes(fields[19]),
     }),
     ...(fields.length > 20 && { requestsHash: asBytes(fields[20]) }),
+    ...(fields.length > 21 && { blockAccessListHash: asBytes(fields[21]), slotNumber: asBigint(fields[22]) }),
   };
 }

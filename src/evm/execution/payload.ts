@@ -1,4 +1,4 @@
-import type { capella, deneb, ExecutionPayload } from "@lodestar/types";
+import type { capella, deneb, ExecutionPayload, gloas } from "@lodestar/types";
 import { listRoot } from "../state/trie.ts";
 import { type Block, encodeWithdrawal } from "./block.ts";
 import { encodeHeader, type Header } from "./header.ts";
@@ -20,7 +20,7 @@ export interface PayloadContext {
 const MAX_EXTRA_DATA = 32;
 
 /** Returns the payload of a block. */
-export function toPayload({ hash, header, transactions, withdrawals }: Block): ExecutionPayload {
+export function toPayload({ hash, header, transactions, withdrawals, blockAccessList }: Block): ExecutionPayload {
   return {
     parentHash: header.parentHash,
     feeRecipient: header.feeRecipient,
@@ -41,6 +41,7 @@ export function toPayload({ hash, header, transactions, withdrawals }: Block): E
       blobGasUsed: header.blobGasUsed,
       excessBlobGas: header.excessBlobGas,
     }),
+    ...(blockAccessList && { blockAccessList, slotNumber: Number(header.slotNumber) }),
   };
 }
 
@@ -51,6 +52,7 @@ export function toPayload({ hash, header, transactions, withdrawals }: Block): E
 export function fromPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Block {
   const header = headerOfPayload(payload, context, rules);
   const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
+  const { blockAccessList } = payload as Partial<gloas.ExecutionPayload>;
   const { requests } = context;
   const transactions = payload.transactions.map((raw, index) => decodeAt(raw, index, rules));
   return {
@@ -59,6 +61,7 @@ export function fromPayload(payload: ExecutionPayload, context: PayloadContext, 
     transactions,
     ...(withdrawals && { withdrawals }),
     ...(requests && { requests }),
+    ...(blockAccessList && { blockAccessList }),
   };
 }
 
@@ -66,8 +69,10 @@ export function fromPayload(payload: ExecutionPayload, context: PayloadContext, 
 export function headerOfPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Header {
   const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
   const { blobGasUsed, excessBlobGas } = payload as Partial<deneb.ExecutionPayload>;
+  const { blockAccessList, slotNumber } = payload as Partial<gloas.ExecutionPayload>;
   const { parentBeaconBlockRoot, requests } = context;
-  checkForkFields({ ...payload, withdrawals, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requests }, rules);
+  const shared = { withdrawals, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requests };
+  checkForkFields({ extraData: payload.extraData, ...shared, blockAccessList, slotNumber }, rules);
   const { keccak } = rules.crypto;
   const header: Header = {
     parentHash: payload.parentHash,
@@ -86,6 +91,7 @@ export function headerOfPayload(payload: ExecutionPayload, context: PayloadConte
     ...(withdrawals && { withdrawalsRoot: listRoot(withdrawals.map(encodeWithdrawal), keccak) }),
     ...(parentBeaconBlockRoot && { blobGasUsed, excessBlobGas, parentBeaconBlockRoot }),
     ...(requests && { requestsHash: hashOfRequests(requests) }),
+    ...(blockAccessList && { blockAccessListHash: keccak(blockAccessList), slotNumber: BigInt(slotNumber!) }),
   };
   const hash = keccak(encodeHeader(header));
   if (Buffer.compare(hash, payload.blockHash) !== 0) {
@@ -103,13 +109,17 @@ export function checkForkFields(
     excessBlobGas?: unknown;
     parentBeaconBlockRoot?: unknown;
     requests?: unknown;
+    blockAccessList?: unknown;
+    slotNumber?: unknown;
   },
   rules: ForkRules,
 ): void {
   const { extraData, withdrawals, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requests } = fields;
+  const { blockAccessList, slotNumber } = fields;
   requireFields(rules.isSince("shanghai"), { withdrawals });
   requireFields(rules.isSince("cancun"), { blobGasUsed, excessBlobGas, parentBeaconBlockRoot });
   requireFields(rules.isSince("prague"), { executionRequests: requests });
+  requireFields(rules.isSince("amsterdam"), { blockAccessList, slotNumber });
   if (extraData.length > MAX_EXTRA_DATA) {
     throw new InvalidBlockError("extraData", `${extraData.length} bytes, at most ${MAX_EXTRA_DATA} allowed`);
   }

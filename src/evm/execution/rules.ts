@@ -4,6 +4,7 @@ import { EthereumJSError } from "@ethereumjs/util";
 import { createVM, type VM } from "@ethereumjs/vm";
 import type { EvmCrypto } from "../crypto.ts";
 import { InterpretingEvm } from "../interpreter/interpreting-evm.ts";
+import { AccessRecorder } from "../state/access-recorder.ts";
 import { KeyHashes } from "../state/key-hashes.ts";
 import { MAX_BALANCE } from "../state/world.ts";
 import { WorldState } from "../state/world-state.ts";
@@ -15,6 +16,7 @@ import {
   type BlobParameters,
   blobParametersAt,
   type ChainRulesOptions,
+  changesOf,
   EXECUTION_FORKS,
   type ExecutionFork,
   forkAt,
@@ -28,6 +30,9 @@ const EARLY_FORKS = [
 ].flat();
 /** EIP-7934: 10 MiB minus a margin of 2 MiB for the beacon block. */
 const MAX_BLOCK_SIZE = 8 * 1024 * 1024;
+const TRANSACTION_GAS = 21_000n;
+/** EIP-2780, TX_BASE_COST: a transfer to the sender itself. */
+const AMSTERDAM_TRANSACTION_GAS = 12_000n;
 const JUMPDEST = 0x5b;
 const JUMPDEST_GAS = 1;
 
@@ -38,6 +43,8 @@ interface MachineInputs {
   /** Hashes that BLOCKHASH returns. */
   blockHashes?: BlockHashes;
   budget?: CallBudget;
+  /** Since Amsterdam. */
+  recorder?: AccessRecorder;
   /** An error that the EVM mistook for a failed message. */
   hiddenFault?: unknown;
 }
@@ -62,12 +69,13 @@ export class Machine {
   /** If `isLimited` is true, execution is subject to a `budget`. */
   static async create({ common, crypto, hashes, usesLibrary }: MachineOptions, isLimited: boolean): Promise<Machine> {
     const state = new WorldState(crypto.keccak, hashes);
-    const inputs: MachineInputs = {};
+    const inputs: MachineInputs = common.isActivatedEIP(7928) ? { recorder: new AccessRecorder() } : {};
     const host = {
       state,
       keccak: crypto.keccak,
       blockHash: (number: bigint) => inputs.blockHashes?.at(number) ?? new Uint8Array(32),
       onJump: () => inputs.budget?.onJump(),
+      recorder: () => inputs.recorder,
     };
     const blockchain = {
       getBlock: async (number: number | Uint8Array) => ({ hash: () => host.blockHash(BigInt(number as number)) }),
@@ -97,6 +105,7 @@ export class Machine {
       // `createEVM` would replace the BN254 implementation.
       const evm = usesLibrary ? new EVM(evmOptions) : new InterpretingEvm(evmOptions, host);
       const vm = await createVM({ common, stateManager: state, blockchain, evm });
+      if (inputs.recorder) record(vm, inputs.recorder);
       saturateTransfers(vm);
       if (isLimited) vm.evm.events!.on("beforeMessage", onMessage);
       vm.evm.events!.on("afterMessage", ({ execResult: { exceptionError } }) => {
@@ -148,6 +157,16 @@ export class Machine {
     this.#inputs.blockHashes = hashes;
   }
 
+  /** Records accessed accounts and slots. Since Amsterdam. */
+  get recorder(): AccessRecorder | undefined {
+    return this.#inputs.recorder;
+  }
+
+  set recorder(recorder: AccessRecorder) {
+    this.#inputs.recorder = recorder;
+    record(this.vm, recorder);
+  }
+
   /** Sets the execution budget. */
   set budget(budget: CallBudget | undefined) {
     this.#inputs.budget = budget;
@@ -164,12 +183,18 @@ export class Machine {
   reset(): void {
     this.state.open(undefined);
     this.budget = undefined;
+    if (this.recorder) this.recorder = new AccessRecorder();
     if (this.#originalPrecompiles === undefined) return;
     const { precompiles } = this.vm.evm;
     precompiles.clear();
     for (const [address, precompile] of this.#originalPrecompiles) precompiles.set(address, precompile);
     this.#originalPrecompiles = undefined;
   }
+}
+
+/** Passes accesses to the recorder, instead of the EVM library's own list. */
+function record({ evm }: VM, recorder: AccessRecorder): void {
+  Object.assign(evm, { blockLevelAccessList: recorder.asLibraryList });
 }
 
 interface TransferringEvm {
@@ -225,6 +250,16 @@ export class ForkRules {
     return BigInt(this.blobs?.max ?? 0) * GAS_PER_BLOB;
   }
 
+  /** Maximum gas for the execution of a transaction (EIP-7825). Since Osaka. */
+  get maxTransactionGas(): bigint {
+    return this.common.param("maxTransactionGasLimit");
+  }
+
+  /** Gas used by the cheapest transaction. */
+  get minTransactionGas(): bigint {
+    return this.isSince("amsterdam") ? AMSTERDAM_TRANSACTION_GAS : TRANSACTION_GAS;
+  }
+
   /** Maximum RLP size of a block. */
   get maxBlockSize(): number {
     return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
@@ -274,9 +309,13 @@ export class ChainRules {
 
   /** Times at which the rules change, in ascending order. Rules that are active from genesis start at 0. */
   get changes(): number[] {
-    const { forks, blobs } = this.#options;
-    const times = [0, ...Object.values(forks), ...blobs.map(({ timestamp }) => timestamp)];
-    return [...new Set(times)].filter(Number.isFinite).sort((one, other) => one - other);
+    return changesOf(this.#options);
+  }
+
+  /** Returns the number of the slot that starts at the timestamp; null if the slots are unknown. */
+  slotAt(timestamp: number): number | null {
+    const { slots } = this.#options;
+    return slots ? Math.floor((timestamp - slots.genesisTime) / slots.seconds) : null;
   }
 
   at(timestamp: number | bigint): ForkRules {

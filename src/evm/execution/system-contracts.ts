@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { Address } from "@ethereumjs/util";
 import {
   BEACON_ROOTS_CODE,
+  BUILDER_DEPOSITS_CODE,
+  BUILDER_EXITS_CODE,
   CONSOLIDATION_REQUESTS_CODE,
   HISTORY_STORAGE_CODE,
   WITHDRAWAL_REQUESTS_CODE,
@@ -9,7 +11,14 @@ import {
 import { numberToBytes } from "../rlp.ts";
 import type { Keccak } from "../state/trie.ts";
 import type { WorldState } from "../state/world-state.ts";
-import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
+import {
+  BEACON_ROOTS,
+  BUILDER_DEPOSITS,
+  BUILDER_EXITS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  WITHDRAWAL_REQUESTS,
+} from "../system-addresses.ts";
 import { depositRequests, type ExecutedTransaction } from "./deposit-events.ts";
 import { ContractFaultError } from "./invalid-block.ts";
 import type { ForkRules, Machine } from "./rules.ts";
@@ -24,13 +33,17 @@ export const CONSOLIDATION_REQUESTS_ADDRESS: Address = new Address(CONSOLIDATION
 
 const WORD = 32;
 const SYSTEM_CALL_GAS = 30_000_000n;
+/** EIP-8037: state gas for 16 new slots of 64 bytes each. */
+const SYSTEM_CALL_STATE_GAS = 16n * 64n * 1530n;
 /** Ring buffer size of both history contracts. */
 const HISTORY_LENGTH = 8191n;
 const DEPOSIT_REQUEST = 0;
 const WITHDRAWAL_REQUEST = 1;
 const CONSOLIDATION_REQUEST = 2;
+const BUILDER_DEPOSIT_REQUEST = 3;
+const BUILDER_EXIT_REQUEST = 4;
 /**
- * Slots used by both request contracts: excess, count in the current block, head and tail of the queue. If all four are
+ * Slots used by all request contracts: excess, count in the current block, head and tail of the queue. If all four are
  * zero, there are no requests to process.
  */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n].map(slotOf);
@@ -48,6 +61,8 @@ export class SystemContracts {
   readonly #beaconRootsHash: Uint8Array;
   readonly #historyHash: Uint8Array;
   readonly #requests: readonly RequestContract[];
+  /** EIP-8282. */
+  readonly #builderRequests: readonly RequestContract[];
 
   constructor(keccak: Keccak) {
     this.#beaconRootsHash = keccak(BEACON_ROOTS_CODE);
@@ -60,18 +75,25 @@ export class SystemContracts {
         codeHash: keccak(CONSOLIDATION_REQUESTS_CODE),
       },
     ];
+    this.#builderRequests = [
+      {
+        type: BUILDER_DEPOSIT_REQUEST,
+        address: new Address(BUILDER_DEPOSITS),
+        codeHash: keccak(BUILDER_DEPOSITS_CODE),
+      },
+      { type: BUILDER_EXIT_REQUEST, address: new Address(BUILDER_EXITS), codeHash: keccak(BUILDER_EXITS_CODE) },
+    ];
   }
 
   /** EIP-4788. */
   async storeBeaconRoot(machine: Machine, block: EvmBlock, timestamp: bigint, root: Uint8Array): Promise<void> {
-    const { state } = machine;
-    if (!hasCode(state, BEACON_ROOTS_ADDRESS, this.#beaconRootsHash)) {
+    if (!hasCode(machine.state, BEACON_ROOTS_ADDRESS, this.#beaconRootsHash)) {
       await callIfDeployed(machine, block, BEACON_ROOTS_ADDRESS, root);
       return;
     }
     const index = timestamp % HISTORY_LENGTH;
-    state.setStorage(BEACON_ROOTS_ADDRESS, slotOf(index), numberToBytes(timestamp));
-    state.setStorage(BEACON_ROOTS_ADDRESS, slotOf(index + HISTORY_LENGTH), root);
+    write(machine, BEACON_ROOTS_ADDRESS, slotOf(index), numberToBytes(timestamp));
+    write(machine, BEACON_ROOTS_ADDRESS, slotOf(index + HISTORY_LENGTH), root);
   }
 
   /** EIP-2935. */
@@ -80,7 +102,7 @@ export class SystemContracts {
       await callIfDeployed(machine, block, HISTORY_STORAGE_ADDRESS, parentHash);
       return;
     }
-    machine.state.setStorage(HISTORY_STORAGE_ADDRESS, slotOf((number - 1n) % HISTORY_LENGTH), parentHash);
+    write(machine, HISTORY_STORAGE_ADDRESS, slotOf((number - 1n) % HISTORY_LENGTH), parentHash);
   }
 
   /**
@@ -90,18 +112,20 @@ export class SystemContracts {
   async collectRequests(
     machine: Machine,
     block: EvmBlock,
-    { depositContract }: ForkRules,
+    rules: ForkRules,
     executed: readonly ExecutedTransaction[],
   ): Promise<Uint8Array[]> {
     const requests: Uint8Array[] = [];
-    const deposits = depositRequests(executed, depositContract);
+    const deposits = depositRequests(executed, rules.depositContract);
     if (deposits.length > 0) requests.push(withType(DEPOSIT_REQUEST, deposits));
-    for (const { type, address, codeHash } of this.#requests) {
+    const contracts = rules.isSince("amsterdam") ? [...this.#requests, ...this.#builderRequests] : this.#requests;
+    for (const { type, address, codeHash } of contracts) {
       const { state } = machine;
       if (
         hasCode(state, address, codeHash) &&
         QUEUE_SLOTS.every((slot) => state.storageAt(address, slot).length === 0)
       ) {
+        for (const slot of QUEUE_SLOTS) machine.recorder?.touchSlot(address.bytes, slot);
         continue;
       }
       const { code, returnValue, error } = await systemCall(machine, block, address, new Uint8Array(0));
@@ -127,6 +151,12 @@ function slotOf(index: bigint): Uint8Array {
   return slot;
 }
 
+/** Writes a slot, as the contract's code would. */
+function write({ state, recorder }: Machine, address: Address, slot: Uint8Array, value: Uint8Array): void {
+  recorder?.touchSlot(address.bytes, slot);
+  state.setStorage(address, slot, value);
+}
+
 function hasCode(state: WorldState, address: Address, codeHash: Uint8Array): boolean {
   const account = state.account(address.bytes);
   return account !== undefined && Buffer.compare(account.codeHash, codeHash) === 0;
@@ -134,17 +164,20 @@ function hasCode(state: WorldState, address: Address, codeHash: Uint8Array): boo
 
 /** Calls a contract if it has code. A failed call changes nothing and does not invalidate the block. */
 async function callIfDeployed(machine: Machine, block: EvmBlock, to: Address, data: Uint8Array): Promise<void> {
+  machine.recorder?.touch(to.bytes);
   const code = machine.state.account(to.bytes)?.code;
   if (code !== undefined && code.length > 0) await systemCall(machine, block, to, data);
 }
 
 async function systemCall(
-  { vm, state }: Machine,
+  { vm, state, recorder }: Machine,
   block: EvmBlock,
   to: Address,
   data: Uint8Array,
 ): Promise<{ code: Uint8Array; returnValue: Uint8Array; error: string | undefined }> {
   const code = await state.getCode(to);
+  const isSystemTouched = recorder?.hasTouched(SYSTEM_ADDRESS.bytes);
+  setStateGas(vm.evm, SYSTEM_CALL_STATE_GAS);
   const { execResult } = await vm.evm.runCall({
     caller: SYSTEM_ADDRESS,
     to,
@@ -153,10 +186,18 @@ async function systemCall(
     gasLimit: SYSTEM_CALL_GAS,
     skipNonceIncrement: true,
   });
+  setStateGas(vm.evm, 0n);
+  // The access list contains the system account only if code accesses it.
+  if (isSystemTouched === false) recorder?.forget(SYSTEM_ADDRESS.bytes);
   // Also removes the system account, which was touched by the call.
   await vm.evm.journal.cleanup();
   state.clearOriginals();
   return { code, returnValue: execResult.returnValue, error: execResult.exceptionError?.error };
+}
+
+/** Starts a message outside of a transaction, with the given state gas (EIP-8037). */
+export function setStateGas(evm: Machine["vm"]["evm"], reservoir: bigint): void {
+  Object.assign(evm, { stateGasReservoir: reservoir, executionStateGasUsed: 0n, _stateGasSnapshots: [] });
 }
 
 function withType(type: number, parts: readonly Uint8Array[]): Uint8Array {

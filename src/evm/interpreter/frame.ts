@@ -1,7 +1,8 @@
 import { EVMError, type ExecResult, type Log, type Message } from "@ethereumjs/evm";
 import type { Address } from "@ethereumjs/util";
+import type { AccessRecorder } from "../state/access-recorder.ts";
 import { PreparedCode } from "./code.ts";
-import { COLD_ACCOUNT_GAS, WARM_ACCESS_GAS } from "./gas.ts";
+import { WARM_ACCESS_GAS } from "./gas.ts";
 import type { Host, MessageRunner, TransactionContext } from "./host.ts";
 import { Memory } from "./memory.ts";
 import type { InterpreterRules } from "./rules.ts";
@@ -21,6 +22,8 @@ export interface Environment {
   readonly transaction: TransactionContext;
   /** True if precompiles are warm without being in the journal (EIP-2929). */
   readonly hasWarmPrecompiles: boolean;
+  /** Since Amsterdam. */
+  readonly recorder: AccessRecorder | undefined;
 }
 
 /** State of a message while its code runs. Frames are reused, along with their stack and memory. */
@@ -34,6 +37,8 @@ export class Frame {
   position = 0;
   gas = 0;
   gasRefund = 0;
+  /** State gas that was taken from `gas`, because the transaction's reservoir was empty (EIP-8037). */
+  stateGasSpilled = 0;
   isRunning = false;
   output: Uint8Array = EMPTY;
   /** Return data of the last call. */
@@ -56,6 +61,7 @@ export class Frame {
     this.position = 0;
     this.gas = Number(message.gasLimit);
     this.gasRefund = Number(message.gasRefund);
+    this.stateGasSpilled = 0;
     this.isRunning = true;
     this.output = EMPTY;
     this.returned = EMPTY;
@@ -102,9 +108,14 @@ export class Frame {
     this.memory.grow(end);
   }
 
-  /** Charges for an access to an account, and makes the account warm. */
-  chargeAccountAccess(address: Uint8Array): void {
-    this.charge(this.warmAccount(address) ? WARM_ACCESS_GAS : COLD_ACCOUNT_GAS);
+  /**
+   * Charges for an access to an account and for what follows, and makes the account warm. Without the gas, the account
+   * is not accessed (EIP-7928).
+   */
+  chargeAccountAccess(address: Uint8Array, additionalGas = 0): void {
+    const { rules, recorder } = this.environment;
+    this.charge((this.warmAccount(address) ? WARM_ACCESS_GAS : rules.coldAccountGas) + additionalGas);
+    recorder?.touch(address);
   }
 
   /** Makes an account warm. Returns true if it was already warm. */
@@ -114,6 +125,40 @@ export class Frame {
     if (journal.isWarmedAddress(address) || (hasWarmPrecompiles && evm.precompiles.has(hexOf(address)))) return true;
     journal.addWarmedAddress(address);
     return false;
+  }
+
+  /** Pays for new state from the transaction's reservoir, then from the frame's gas (EIP-8037). */
+  chargeStateGas(gas: number): void {
+    const { evm } = this.environment;
+    const reservoir = Number(evm.stateGasReservoir);
+    const spilled = Math.max(gas - reservoir, 0);
+    this.charge(spilled);
+    this.stateGasSpilled += spilled;
+    evm.stateGasReservoir = BigInt(reservoir - (gas - spilled));
+    evm.executionStateGasUsed += BigInt(gas);
+  }
+
+  /** Returns the gas of state that has not been created after all, first to where it was taken from last. */
+  refundStateGas(gas: number): void {
+    const { evm } = this.environment;
+    const returned = Math.min(gas, this.stateGasSpilled);
+    this.gas += returned;
+    this.stateGasSpilled -= returned;
+    evm.stateGasReservoir += BigInt(gas - returned);
+    evm.executionStateGasUsed -= BigInt(gas);
+  }
+
+  /**
+   * Adds the spilled gas of a successful child. The reservoir repays what it can, because the child may have returned
+   * gas that another frame spilled.
+   */
+  mergeStateGas(spilledByChild: number): void {
+    const { evm } = this.environment;
+    this.stateGasSpilled += spilledByChild;
+    const repaid = Math.min(Number(evm.stateGasReservoir), this.stateGasSpilled);
+    this.gas += repaid;
+    this.stateGasSpilled -= repaid;
+    evm.stateGasReservoir -= BigInt(repaid);
   }
 
   /** Ends the message with its output. */

@@ -1,5 +1,6 @@
 import type { EVM, EVMRunCallOpts } from "@ethereumjs/evm";
 import type { Address } from "@ethereumjs/util";
+import type { AccessRecorder } from "../state/access-recorder.ts";
 import type { Keccak } from "../state/trie.ts";
 import type { AccountRecord } from "../state/world.ts";
 
@@ -24,13 +25,19 @@ export interface Host {
   blockHash(number: bigint): Pending<Uint8Array>;
   /** Called at each JUMPDEST. The interpreter waits for the promise. */
   onJump(): Promise<void> | undefined;
+  /** Since Amsterdam: records accesses for the block access list. */
+  recorder(): AccessRecorder | undefined;
 }
 
 /** The parts of the EVM library that run messages and track warm addresses, slots and transient storage. */
 export type MessageRunner = Pick<
   EVM,
   "runCall" | "journal" | "precompiles" | "transientStorage" | "stateManager" | "common"
->;
+> & {
+  /** State gas of the transaction that is left, and that its messages have used (EIP-8037). */
+  stateGasReservoir: bigint;
+  executionStateGasUsed: bigint;
+};
 
 /** Context shared by all messages of a transaction. */
 export interface TransactionContext {

@@ -5,17 +5,18 @@ import type { Instruction, Instructions, Run } from "./instruction.ts";
 import { ACCOUNTS } from "./instructions/accounts.ts";
 import { ARITHMETIC } from "./instructions/arithmetic.ts";
 import { BITS, COUNT_LEADING_ZEROS } from "./instructions/bits.ts";
-import { BLOB_BASE_FEE, BLOCK } from "./instructions/block.ts";
+import { BLOB_BASE_FEE, BLOCK, SLOT_NUMBER } from "./instructions/block.ts";
 import { CALLS } from "./instructions/calls.ts";
 import { COMPARISON } from "./instructions/comparison.ts";
 import { CONTROL } from "./instructions/control.ts";
-import { CREATION } from "./instructions/creation.ts";
+import { ACCOUNT_CREATION, CREATION } from "./instructions/creation.ts";
 import { HASHING } from "./instructions/hashing.ts";
 import { LOGS } from "./instructions/logs.ts";
 import { MEMORY, MEMORY_COPY } from "./instructions/memory.ts";
 import { BLOB_HASH, MESSAGE } from "./instructions/message.ts";
+import { METERED_STORAGE } from "./instructions/metered-storage.ts";
 import { SELF_DESTRUCT } from "./instructions/self-destruct.ts";
-import { PUSH_ZERO, STACK } from "./instructions/stack.ts";
+import { DEEP_STACK, PUSH_ZERO, STACK } from "./instructions/stack.ts";
 import { STORAGE, TRANSIENT_STORAGE } from "./instructions/storage.ts";
 
 const OPCODES = 256;
@@ -39,7 +40,7 @@ const BASE_INSTRUCTIONS: Instructions = [
   ...SELF_DESTRUCT,
 ];
 
-/** Instructions added by EIPs since Shanghai. */
+/** Instructions added or replaced by EIPs since Shanghai. */
 const ADDED_INSTRUCTIONS: readonly [eip: number, added: Instructions][] = [
   [3855, PUSH_ZERO],
   [1153, TRANSIENT_STORAGE],
@@ -47,6 +48,10 @@ const ADDED_INSTRUCTIONS: readonly [eip: number, added: Instructions][] = [
   [5656, MEMORY_COPY],
   [7516, BLOB_BASE_FEE],
   [7939, COUNT_LEADING_ZEROS],
+  [7843, SLOT_NUMBER],
+  [8024, DEEP_STACK],
+  [8037, METERED_STORAGE],
+  [8037, ACCOUNT_CREATION],
 ];
 
 /** Replaces every instruction that would change the state in a static call. */

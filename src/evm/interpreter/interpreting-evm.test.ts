@@ -5,7 +5,7 @@ import { EXECUTION_FORKS } from "../execution/forks.ts";
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
 
-const PROGRAMS = 750;
+const PROGRAMS = 900;
 
 describe("the interpreter has the results of the EVM library", () => {
   const CASES: Record<string, string> = {
@@ -40,7 +40,13 @@ describe("the interpreter has the results of the EVM library", () => {
     const machines = await openMachines(fork);
     const halts = new Set<string>();
     for (let seed = 1; seed <= PROGRAMS / EXECUTION_FORKS.length; seed++) {
-      halts.add((await compareInterpreters(machines, randomProgram(seed), `program ${seed}`)) ?? "none");
+      halts.add(
+        (await compareInterpreters(
+          machines,
+          randomProgram(seed, { isAmsterdam: fork === "amsterdam" }),
+          `program ${seed}`,
+        )) ?? "none",
+      );
     }
     expect([...halts]).toEqual(expect.arrayContaining(["none", "out of gas", "revert", "invalid opcode"]));
   });

@@ -71,16 +71,19 @@ export class InterpretingEvm extends EVM {
     const frame = this.#idleFrames.pop() ?? new Frame();
     const { gasPrice, origin } = this._tx!;
     const transaction = { block: this._block!, origin, gasPrice };
+    const host = this.#host;
     const environment = {
-      host: this.#host,
+      host,
       evm: this,
       rules: this.#rules,
       transaction,
       hasWarmPrecompiles: this.#hasWarmPrecompiles,
+      recorder: host.recorder(),
     };
     frame.start(environment, message, code, message.to ?? createZeroAddress(), options.initialLogs ?? []);
     const error = await this.#interpret(frame, message.isStatic ? this.#staticInstructions : this.#instructions);
     const result = resultOf(frame, gasLimit, error);
+    if (this.#rules.hasStateGas) result.stateGasSpilled = BigInt(frame.stateGasSpilled);
     frame.clear();
     this.#idleFrames.push(frame);
     return result;

@@ -24,8 +24,14 @@ export type Change = AccountChange | HeaderChange;
 /** A change that is not part of any payload. Recorded with the first block that applies it. */
 export type Override = Change & { readonly id: number };
 
+/** A state to which account changes have been applied, with the state before. */
+export interface OverriddenState {
+  world: World;
+  overridden?: { world: World; changes: readonly AccountChange[] };
+}
+
 /** Applies account changes to a block's state. */
-export function overrideState<State extends { world: World }>(
+export function overrideState<State extends OverriddenState>(
   state: State,
   overrides: readonly Change[],
   keccak: Keccak,
@@ -33,8 +39,10 @@ export function overrideState<State extends { world: World }>(
   if (overrides.length === 0) return state;
   const changed = new WorldState(keccak);
   changed.open(state.world);
-  for (const override of overrides) if ("address" in override) overrideAccount(changed, override);
-  return { ...state, world: changed.seal() };
+  const changes = overrides.filter((override) => "address" in override);
+  for (const change of changes) overrideAccount(changed, change);
+  const { world, changes: earlier } = state.overridden ?? { world: state.world, changes: [] };
+  return { ...state, world: changed.seal(), overridden: { world, changes: [...earlier, ...changes] } };
 }
 
 /** Returns the overridden header fields. The last override of a field wins. */

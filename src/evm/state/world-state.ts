@@ -89,7 +89,7 @@ export class WorldState implements StateManagerInterface {
   /** Returns the world with all changes applied, and continues from that world. */
   seal(): World {
     for (const [key, slots] of this.#slots) {
-      const account = this.#account(key);
+      const account = this.accountOf(key);
       if (account === undefined) continue;
       let { storage } = account;
       for (const [slot, value] of slots) {
@@ -112,16 +112,33 @@ export class WorldState implements StateManagerInterface {
   }
 
   account(address: Uint8Array): AccountRecord | undefined {
-    return this.#account(keyOf(address));
+    return this.accountOf(keyOf(address));
+  }
+
+  /** Returns the account with the given map key. */
+  accountOf(key: string): AccountRecord | undefined {
+    const changed = this.#accounts.get(key);
+    if (changed !== undefined) return changed ?? undefined;
+    return getValue(this.#world, this.#hashes.of(key));
   }
 
   storageAt(address: Address, slot: Uint8Array): Uint8Array {
-    const key = keyOf(address.bytes);
-    const slotKey = keyOf(slot);
-    const changed = this.#slots.get(key)?.get(slotKey);
+    return this.slotOf(keyOf(address.bytes), keyOf(slot));
+  }
+
+  /** Returns the slot with the given map keys, without leading zeros. */
+  slotOf(key: string, slot: string): Uint8Array {
+    const changed = this.#slots.get(key)?.get(slot);
     if (changed !== undefined) return changed;
-    const storage = this.#account(key)?.storage;
-    return storage === undefined ? NO_CODE : (getValue(storage, this.#hashes.of(slotKey)) ?? NO_CODE);
+    const storage = this.accountOf(key)?.storage;
+    return storage === undefined ? NO_CODE : (getValue(storage, this.#hashes.of(slot)) ?? NO_CODE);
+  }
+
+  /** Returns a view of another world, which this state's changes do not affect. */
+  viewOf(world: World): Pick<WorldState, "accountOf" | "slotOf"> {
+    const view = this.shallowCopy();
+    view.open(world);
+    return view;
   }
 
   /** Returns the value at the start of the transaction. */
@@ -154,7 +171,7 @@ export class WorldState implements StateManagerInterface {
   /** Adds to an account's balance. Deletes the account if it is still empty (EIP-161). */
   credit(address: Uint8Array, wei: bigint): void {
     const key = keyOf(address);
-    const account = this.#account(key);
+    const account = this.accountOf(key);
     if (account === undefined && wei === 0n) return;
     const credited = { ...(account ?? NO_ACCOUNT), balance: (account?.balance ?? 0n) + wei };
     const isEmpty = credited.balance === 0n && credited.nonce === 0n && credited.code.length === 0;
@@ -164,7 +181,7 @@ export class WorldState implements StateManagerInterface {
   /** Increments an account's nonce. Creates the account if there is none. */
   incrementNonce(address: Uint8Array): void {
     const key = keyOf(address);
-    const account = this.#account(key) ?? NO_ACCOUNT;
+    const account = this.accountOf(key) ?? NO_ACCOUNT;
     this.#set(key, { ...account, nonce: account.nonce + 1n });
   }
 
@@ -178,7 +195,7 @@ export class WorldState implements StateManagerInterface {
   /** Replaces parts of an account while keeping its storage. Deletes the account if it becomes empty. */
   updateAccount(address: Uint8Array, fields: Partial<Omit<AccountRecord, "storage" | "codeHash">>): void {
     const key = keyOf(address);
-    const updated = { ...(this.#account(key) ?? NO_ACCOUNT), ...fields };
+    const updated = { ...(this.accountOf(key) ?? NO_ACCOUNT), ...fields };
     const { balance, nonce, code, storage } = updated;
     const isEmpty = balance === 0n && nonce === 0n && code.length === 0 && storage === undefined;
     const codeHash = code.length === 0 ? NO_CODE_HASH : this.#keccak(code);
@@ -187,7 +204,7 @@ export class WorldState implements StateManagerInterface {
 
   async getAccount(address: Address): Promise<Account | undefined> {
     const key = keyOf(address.bytes);
-    const found = this.#account(key);
+    const found = this.accountOf(key);
     if (this.#hidesCode && key === this.#senderWithCode && found !== undefined) {
       this.#hidesCode = false;
       return new Account(found.nonce, found.balance, this.reader.storageRoot(found.storage), NO_CODE_HASH);
@@ -199,7 +216,7 @@ export class WorldState implements StateManagerInterface {
     const key = keyOf(address.bytes);
     if (account === undefined) return this.deleteAccount(address);
     const { nonce, balance, codeHash } = account;
-    const current = this.#account(key) ?? NO_ACCOUNT;
+    const current = this.accountOf(key) ?? NO_ACCOUNT;
     const isHidden = key === this.#senderWithCode && Buffer.compare(codeHash, NO_CODE_HASH) === 0;
     const isSameCode = isHidden || codeHash === current.codeHash || Buffer.compare(codeHash, current.codeHash) === 0;
     const code = isSameCode ? current.code : this.#codeOf(codeHash);
@@ -220,7 +237,7 @@ export class WorldState implements StateManagerInterface {
 
   async modifyAccountFields(address: Address, { nonce, balance, codeHash }: AccountFields): Promise<void> {
     const key = keyOf(address.bytes);
-    const current = this.#account(key) ?? NO_ACCOUNT;
+    const current = this.accountOf(key) ?? NO_ACCOUNT;
     this.#set(key, {
       nonce: nonce ?? current.nonce,
       balance: balance ?? current.balance,
@@ -232,18 +249,18 @@ export class WorldState implements StateManagerInterface {
 
   async putCode(address: Address, code: Uint8Array): Promise<void> {
     const key = keyOf(address.bytes);
-    const current = this.#account(key) ?? NO_ACCOUNT;
+    const current = this.accountOf(key) ?? NO_ACCOUNT;
     const codeHash = code.length === 0 ? NO_CODE_HASH : this.#keccak(code);
     this.#codes.set(keyOf(codeHash), code);
     this.#set(key, { ...current, code, codeHash });
   }
 
   async getCode(address: Address): Promise<Uint8Array> {
-    return this.#account(keyOf(address.bytes))?.code ?? NO_CODE;
+    return this.accountOf(keyOf(address.bytes))?.code ?? NO_CODE;
   }
 
   async getCodeSize(address: Address): Promise<number> {
-    return this.#account(keyOf(address.bytes))?.code.length ?? 0;
+    return this.accountOf(keyOf(address.bytes))?.code.length ?? 0;
   }
 
   async getStorage(address: Address, slot: Uint8Array): Promise<Uint8Array> {
@@ -256,7 +273,7 @@ export class WorldState implements StateManagerInterface {
 
   async clearStorage(address: Address): Promise<void> {
     const key = keyOf(address.bytes);
-    const account = this.#account(key);
+    const account = this.accountOf(key);
     if (account?.storage !== undefined) this.#set(key, { ...account, storage: undefined });
     this.#dropSlots(key);
   }
@@ -298,12 +315,6 @@ export class WorldState implements StateManagerInterface {
     const copy = new WorldState(this.#keccak, this.#hashes);
     copy.open(this.#world);
     return copy;
-  }
-
-  #account(key: string): AccountRecord | undefined {
-    const changed = this.#accounts.get(key);
-    if (changed !== undefined) return changed ?? undefined;
-    return getValue(this.#world, this.#hashes.of(key));
   }
 
   #codeOf(codeHash: Uint8Array): Uint8Array {

@@ -1,5 +1,5 @@
 import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
-import { EXECUTION_FORKS, type ExecutionFork, forkAt } from "../execution/forks.ts";
+import { changesOf, EXECUTION_FORKS, type ExecutionFork, forkAt } from "../execution/forks.ts";
 import { createGenesis } from "../genesis.ts";
 import { createKeccak256 } from "../keccak.ts";
 import type { EvmChainOptions } from "./open-chain.ts";
@@ -9,10 +9,15 @@ export async function createGenesisBlock({ rules, genesisTime }: EvmChainOptions
   const keccak = await createKeccak256();
   const isSince = (fork: ExecutionFork, timestamp: number) =>
     EXECUTION_FORKS.indexOf(forkAt(rules, timestamp)) >= EXECUTION_FORKS.indexOf(fork);
-  const { hash, header } = createGenesis(
-    { crypto: { keccak }, at: (timestamp) => ({ isSince: (fork) => isSince(fork, timestamp) }) },
-    { timestamp: genesisTime, depositContract: rules.depositContract },
-  );
+  const genesisRules = {
+    crypto: { keccak },
+    changes: changesOf(rules),
+    at: (timestamp: number) => ({ isSince: (fork: ExecutionFork) => isSince(fork, timestamp) }),
+  };
+  const { hash, header } = createGenesis(genesisRules, {
+    timestamp: genesisTime,
+    depositContract: rules.depositContract,
+  });
   const { parentHash, feeRecipient, stateRoot, receiptsRoot, logsBloom, prevRandao, extraData, baseFeePerGas } = header;
   return {
     parentHash,

@@ -103,10 +103,11 @@ export class TestChain {
     const nonce = fields.nonce ?? this.#nonces.get(account) ?? 0n;
     if (fields.nonce === undefined) this.#nonces.set(account, nonce + 1n);
     const { type = 2 } = fields;
+    const rules = this.rules.at(this.head.header.timestamp + BigInt(SLOT_SECONDS));
+    const gasLimit = rules.isSince("amsterdam") ? 2_000_000n : 300_000n;
     const fees = type >= 2 ? { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 2n * GWEI } : { gasPrice: 20n * GWEI };
-    const data = { gasLimit: 300_000n, ...fees, chainId: DEFAULT_CHAIN_ID, ...fields, type, nonce } as TypedTxData;
-    const { common } = this.rules.at(this.head.header.timestamp + BigInt(SLOT_SECONDS));
-    const unsigned: TypedTransaction = createTx(data, { common });
+    const data = { gasLimit, ...fees, chainId: DEFAULT_CHAIN_ID, ...fields, type, nonce } as TypedTxData;
+    const unsigned: TypedTransaction = createTx(data, { common: rules.common });
     return unsigned.sign(fundedKeys()[account]!).serialize();
   }
 }

@@ -1,9 +1,11 @@
+import type { EVM } from "@ethereumjs/evm";
 import { Address } from "@ethereumjs/util";
 import { expect } from "vitest";
 import { BlockHashes } from "../../../src/evm/execution/block-hashes.ts";
 import { evmBlock } from "../../../src/evm/execution/evm-block.ts";
 import type { ExecutionFork } from "../../../src/evm/execution/forks.ts";
 import { ChainRules, type ForkRules, type Machine } from "../../../src/evm/execution/rules.ts";
+import { setStateGas } from "../../../src/evm/execution/system-contracts.ts";
 import { bytesOf, hexOf, optionsOf, sharedCrypto } from "./evm.ts";
 import type { Program } from "./random-program.ts";
 
@@ -21,7 +23,10 @@ const ENVIRONMENT = {
   baseFeePerGas: 7n,
   excessBlobGas: 0n,
   parentBeaconBlockRoot: new Uint8Array(32),
+  slotNumber: 321n,
 };
+/** Enough for all new state of a program, so that none is paid from its gas, where the library differs (EIP-8037). */
+const STATE_GAS = 1_000_000_000n;
 /** Contracts that programs call: stores, reverts with data, returns its input, and one that calls a fourth. */
 const OTHERS: Record<string, string> = {
   c1: "5f5460010180 5f55 5f52 60205ff3",
@@ -79,6 +84,7 @@ async function run(rules: ForkRules, machine: Machine, program: Program) {
   // A transaction does so, too.
   for (const { bytes } of [SENDER, CONTRACT]) evm.journal.addAlwaysWarmAddress(hexOf(bytes));
   const block = evmBlock(ENVIRONMENT, rules);
+  setStateGas(evm, rules.isSince("amsterdam") ? STATE_GAS : 0n);
   const { execResult } = await evm.runCall({
     caller: SENDER,
     to: CONTRACT,
@@ -99,7 +105,10 @@ async function run(rules: ForkRules, machine: Machine, program: Program) {
     createdAddresses,
   } = execResult;
   evm.journal.cleanJournal();
+  const { stateGasReservoir, executionStateGasUsed } = evm as EVM;
   return {
+    stateGas: [stateGasReservoir, executionStateGasUsed],
+    accessed: accessesOf(machine),
     error: exceptionError?.error,
     returnValue: hexOf(returnValue),
     executionGasUsed,
@@ -111,6 +120,14 @@ async function run(rules: ForkRules, machine: Machine, program: Program) {
     root: hexOf(await state.getStateRoot()),
   };
 }
+
+function accessesOf({ recorder }: Machine): [address: string, slots: string[]][] {
+  return [...(recorder?.take() ?? [])]
+    .map(([address, slots]): [string, string[]] => [keyHex(address), [...slots].map(keyHex).sort()])
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+const keyHex = (key: string): string => Buffer.from(key, "latin1").toString("hex");
 
 function slotOf(index: number): Uint8Array {
   const slot = new Uint8Array(32);

@@ -16,6 +16,7 @@ const DUP1 = 0x80;
 const ZERO = [0x60, 0x00];
 const SWAP1 = 0x90;
 const LOG0 = 0xa0;
+const SLOTNUM = 0x4b;
 const [MSTORE, RETURN, REVERT, INVALID, JUMP, JUMPI, JUMPDEST] = [0x52, 0xf3, 0xfd, 0xfe, 0x56, 0x57, 0x5b];
 const OUTPUT_SIZE = 0x60;
 /** Opcodes by the number of words that they take. */
@@ -62,10 +63,11 @@ function range(first: number, last = first): number[] {
  * Creates code with all opcodes, mostly with enough operands on the stack, of which many are numbers at the edges of
  * ranges. It stores what it computes, and returns a part of its memory.
  */
-export function randomProgram(seed: number): Program {
+export function randomProgram(seed: number, { isAmsterdam = false } = {}): Program {
   const random = randomFrom(seed);
   const stack = Array.from({ length: 20 }, () => pushNumber(random));
   const parts = [...stack, ...Array.from({ length: 5 + random(60) }, () => step(random))];
+  if (isAmsterdam) parts.splice(20 + random(4), 0, [SLOTNUM], deepStack(random), deepStack(random));
   const end = random(6) === 0 ? REVERT : random(12) === 0 ? INVALID : RETURN;
   const code = [...parts.flat(), 0x60, OUTPUT_SIZE, ...ZERO, end];
   const data = bytes(random, random(100));
@@ -105,6 +107,13 @@ function pushNumber(random: Random): number[] {
   if (random(2) === 0) digits[size - 1] = random(256);
   if (random(3) === 0) digits[0] = [0x00, 0x7f, 0x80, 0xff][random(4)]!;
   return [PUSH0 + size, ...digits];
+}
+
+/** EIP-8024: mostly within the stack's height of about 20 words. */
+function deepStack(random: Random): number[] {
+  const opcode = 0xe6 + random(3);
+  if (random(20) === 0) return [opcode, random(256)];
+  return [opcode, opcode === 0xe8 ? 0x8f - random(8) * 0x11 : 0x80 + random(4)];
 }
 
 function logging(random: Random): number[] {

@@ -2,7 +2,7 @@ import type { AccountRecord } from "../../state/world.ts";
 import { whenReady } from "../host.ts";
 import type { Instructions } from "../instruction.ts";
 import { setBigInt, setBytes, setNumber, setZero, toAddressBytes } from "../words/word.ts";
-import { copyToMemory } from "./message.ts";
+import { copyRange, takeCopyRange } from "./message.ts";
 
 const NO_CODE = new Uint8Array(0);
 
@@ -36,7 +36,7 @@ export const ACCOUNTS: Instructions = [
       const { environment } = frame;
       const word = frame.peek();
       const address = toAddressBytes(word);
-      frame.chargeAccountAccess(address);
+      frame.chargeAccountAccess(address, environment.rules.codeReadGas);
       return whenReady(environment.host.state.account(address), (account) => {
         setNumber(word, account?.code.length ?? 0);
       });
@@ -50,10 +50,12 @@ export const ACCOUNTS: Instructions = [
     pushes: 0,
     hasDynamicGas: true,
     run: (frame) => {
+      const { environment } = frame;
       const address = toAddressBytes(frame.pop());
-      frame.chargeAccountAccess(address);
-      return whenReady(frame.environment.host.state.account(address), (account) => {
-        copyToMemory(frame, account?.code ?? NO_CODE);
+      const range = takeCopyRange(frame);
+      frame.chargeAccountAccess(address, environment.rules.codeReadGas);
+      return whenReady(environment.host.state.account(address), (account) => {
+        copyRange(frame, range, account?.code ?? NO_CODE);
       });
     },
   },

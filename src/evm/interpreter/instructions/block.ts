@@ -98,6 +98,20 @@ export const BLOCK: Instructions = [
   },
 ];
 
+/** EIP-7843. */
+export const SLOT_NUMBER: Instructions = [
+  {
+    opcode: 0x4b,
+    name: "SLOTNUM",
+    gas: BASE_GAS,
+    pops: 0,
+    pushes: 1,
+    run: (frame) => {
+      setBigInt(frame.push(), frame.environment.transaction.block.header.slotNumber ?? 0n);
+    },
+  },
+];
+
 /** EIP-7516. */
 export const BLOB_BASE_FEE: Instructions = [
   {

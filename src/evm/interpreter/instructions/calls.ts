@@ -2,7 +2,7 @@ import { EVMError } from "@ethereumjs/evm";
 import { Address } from "@ethereumjs/util";
 import type { AccountRecord } from "../../state/world.ts";
 import type { Frame } from "../frame.ts";
-import { CALL_GAS_DIVISOR, CALL_STIPEND, CALL_VALUE_GAS, NEW_ACCOUNT_GAS } from "../gas.ts";
+import { CALL_GAS_DIVISOR, CALL_STIPEND, NEW_ACCOUNT_GAS, NEW_ACCOUNT_STATE_GAS } from "../gas.ts";
 import type { Instruction, Instructions } from "../instruction.ts";
 import { setBoolean, toAddressBytes, toBigInt, toNumber } from "../words/word.ts";
 import { isEmpty } from "./accounts.ts";
@@ -73,11 +73,14 @@ async function call(frame: Frame, kind: CallKind): Promise<void> {
   if (message.isStatic && value > 0n && !kind.isOwnAccount) throw new EVMError(STATIC_STATE_CHANGE);
   frame.expandMemory(inputOffset, inputLength);
   frame.expandMemory(outputOffset, outputLength);
-  frame.chargeAccountAccess(target);
-  if (value > 0n) frame.charge(CALL_VALUE_GAS);
+  const { rules } = environment;
+  frame.chargeAccountAccess(target, value > 0n ? rules.callValueGas : 0);
   const account = await environment.host.state.account(target);
-  if (value > 0n && !kind.isOwnAccount && (account === undefined || isEmpty(account))) frame.charge(NEW_ACCOUNT_GAS);
-  if (environment.rules.hasDelegations) chargeDelegation(frame, account);
+  const isNew = value > 0n && !kind.isOwnAccount && (account === undefined || isEmpty(account));
+  if (isNew && !rules.hasStateGas) frame.charge(NEW_ACCOUNT_GAS);
+  if (rules.hasDelegations) chargeDelegation(frame, account);
+  const stateGas = isNew && rules.hasStateGas ? NEW_ACCOUNT_STATE_GAS : 0;
+  if (stateGas > 0) frame.chargeStateGas(stateGas);
   const available = frame.gas - Math.floor(frame.gas / CALL_GAS_DIVISOR);
   const stipend = value > 0n ? CALL_STIPEND : 0;
   // The child also returns the unused part of the stipend.
@@ -103,6 +106,7 @@ async function call(frame: Frame, kind: CallKind): Promise<void> {
     const copiedLength = Math.min(outputLength, frame.returned.length);
     if (copiedLength > 0) memory.write(outputOffset, frame.returned, 0, copiedLength);
   }
+  if (!hasSucceeded && stateGas > 0) frame.refundStateGas(stateGas);
   setBoolean(frame.push(), hasSucceeded);
 }
 

@@ -30,13 +30,14 @@ export async function runChild(frame: Frame, options: ChildOptions): Promise<EVM
     ...(message.blobVersionedHashes && { blobVersionedHashes: message.blobVersionedHashes }),
   });
   const result = await environment.evm.runCall({ message: child });
-  const { exceptionError, executionGasUsed, gasRefund = 0n, logs = [] } = result.execResult;
+  const { exceptionError, executionGasUsed, gasRefund = 0n, logs = [], stateGasSpilled = 0n } = result.execResult;
   frame.charge(Number(executionGasUsed));
   for (const log of logs) frame.logs.push(log);
   if (exceptionError === undefined) {
     for (const [address, beneficiary] of selfdestruct) frame.selfdestruct.set(address, beneficiary);
     for (const address of createdAddresses) frame.createdAddresses.add(address);
     frame.gasRefund = Number(gasRefund);
+    if (environment.rules.hasStateGas) frame.mergeStateGas(Number(stateGasSpilled));
   }
   return result;
 }

@@ -171,13 +171,28 @@ export const BLOB_HASH: Instructions = [
   },
 ];
 
+/** Offset in memory, offset in the source, and length of a copy. */
+interface CopyRange {
+  target: number;
+  offset: number;
+  length: number;
+}
+
 /** Copies part of `source` to memory. The stack holds the offset in memory, the offset in `source` and the length. */
-export function copyToMemory(frame: Frame, source: Uint8Array): void {
-  const { memory } = frame;
+function copyToMemory(frame: Frame, source: Uint8Array): void {
+  copyRange(frame, takeCopyRange(frame), source);
+}
+
+/** Takes the operands of a copy from the stack, pays for the copy and allocates the memory. */
+export function takeCopyRange(frame: Frame): CopyRange {
   const target = toNumber(frame.pop());
   const offset = toNumber(frame.pop());
   const length = toNumber(frame.pop());
   frame.charge(COPY_WORD_GAS * Math.ceil(length / WORD_BYTES));
   frame.expandMemory(target, length);
+  return { target, offset, length };
+}
+
+export function copyRange({ memory }: Frame, { target, offset, length }: CopyRange, source: Uint8Array): void {
   if (length > 0) memory.write(target, source, offset, length);
 }

@@ -1,3 +1,5 @@
+import { EVMError } from "@ethereumjs/evm";
+import type { Frame } from "../frame.ts";
 import { BASE_GAS, VERY_LOW_GAS } from "../gas.ts";
 import type { Instruction, Instructions } from "../instruction.ts";
 import { copy, setFromView, setZero } from "../words/word.ts";
@@ -7,6 +9,7 @@ const DUP1 = 0x80;
 const SWAP1 = 0x90;
 const LARGEST_PUSH = 32;
 const DEEPEST = 16;
+const { INVALID_OPCODE, STACK_UNDERFLOW } = EVMError.errorMessages;
 
 function push(size: number): Instruction {
   return {
@@ -87,3 +90,71 @@ export const PUSH_ZERO: Instructions = [
     },
   },
 ];
+
+/** EIP-8024: the depth is encoded in the byte after the opcode, which is never a JUMPDEST or PUSH. */
+export const DEEP_STACK: Instructions = [
+  {
+    opcode: 0xe6,
+    name: "DUPN",
+    gas: VERY_LOW_GAS,
+    pops: 0,
+    pushes: 1,
+    run: (frame) => {
+      const depth = decodeDepth(takeImmediate(frame));
+      requireHeight(frame, depth);
+      const duplicated = frame.stack[frame.height - depth]!;
+      copy(duplicated, frame.push());
+    },
+  },
+  {
+    opcode: 0xe7,
+    name: "SWAPN",
+    gas: VERY_LOW_GAS,
+    pops: 0,
+    pushes: 0,
+    run: (frame) => {
+      exchange(frame, 0, decodeDepth(takeImmediate(frame)));
+    },
+  },
+  {
+    opcode: 0xe8,
+    name: "EXCHANGE",
+    gas: VERY_LOW_GAS,
+    pops: 0,
+    pushes: 0,
+    run: (frame) => {
+      exchange(frame, ...decodeDepths(takeImmediate(frame)));
+    },
+  },
+];
+
+/** Reads the byte after the opcode. Past the end of the code, it is zero. */
+function takeImmediate(frame: Frame): number {
+  return frame.code.bytes[frame.position++]!;
+}
+
+function decodeDepth(immediate: number): number {
+  if (immediate > 0x5a && immediate < 0x80) throw new EVMError(INVALID_OPCODE);
+  return (immediate + 145) % 256;
+}
+
+function decodeDepths(immediate: number): [one: number, other: number] {
+  if (immediate > 0x51 && immediate < 0x80) throw new EVMError(INVALID_OPCODE);
+  const code = immediate ^ 0x8f;
+  const high = code >> 4;
+  const low = code & 0x0f;
+  return high < low ? [high + 1, low + 1] : [low + 1, 29 - high];
+}
+
+/** Exchanges the words at two distances from the top. */
+function exchange(frame: Frame, one: number, other: number): void {
+  requireHeight(frame, Math.max(one, other) + 1);
+  const { stack, height } = frame;
+  const word = stack[height - 1 - one]!;
+  stack[height - 1 - one] = stack[height - 1 - other]!;
+  stack[height - 1 - other] = word;
+}
+
+function requireHeight({ height }: Frame, wanted: number): void {
+  if (height < wanted) throw new EVMError(STACK_UNDERFLOW);
+}

@@ -28,6 +28,7 @@ export const STORAGE: Instructions = [
       const word = frame.peek();
       const slot = toBytes(word);
       frame.charge(warmSlot(frame, slot) ? WARM_ACCESS_GAS : COLD_SLOT_GAS);
+      environment.recorder?.touchSlot(address.bytes, slot);
       return whenReady(environment.host.state.storageAt(address, slot), (value) => setBytes(word, value));
     },
   },
@@ -85,7 +86,7 @@ export const TRANSIENT_STORAGE: Instructions = [
 ];
 
 /** Makes a slot warm. Returns true if the slot was already warm. */
-function warmSlot({ environment, address }: Frame, slot: Uint8Array): boolean {
+export function warmSlot({ environment, address }: Frame, slot: Uint8Array): boolean {
   const { journal } = environment.evm;
   if (journal.isWarmedStorage(address.bytes, slot)) return true;
   journal.addWarmedStorage(address.bytes, slot);
@@ -108,12 +109,12 @@ function store(frame: Frame, slot: Uint8Array, value: Uint8Array, current: Uint8
   frame.environment.host.state.setStorage(frame.address, slot, value);
 }
 
-function isZero(value: Uint8Array): boolean {
+export function isZero(value: Uint8Array): boolean {
   return value.every((byte) => byte === 0);
 }
 
 /** Compares a value, either 32 bytes long or without leading zeros, with a stored value without leading zeros. */
-function areSame(value: Uint8Array, stored: Uint8Array): boolean {
+export function areSame(value: Uint8Array, stored: Uint8Array): boolean {
   const zeros = value.length - stored.length;
   if (zeros < 0) return false;
   for (let index = 0; index < zeros; index++) if (value[index] !== 0) return false;

@@ -7,6 +7,7 @@ import {
 } from "../../../../src/evm/execution/system-contracts.ts";
 import type { Transaction } from "../../../../src/evm/execution/transaction.ts";
 import { DEFAULT_CHAIN_ID, type GenesisAccount } from "../../../../src/evm/genesis.ts";
+import { BUILDER_DEPOSITS, BUILDER_EXITS } from "../../../../src/evm/system-addresses.ts";
 import { addressOf, bytesOf, DEPOSIT_CONTRACT, GWEI, type TestChain } from "../evm.ts";
 
 const RECORDER = addressOf(0xaaaa);
@@ -26,8 +27,10 @@ const to = (bytes: Uint8Array) => new Address(bytes);
 /** Transactions that touch every part of block execution that the fork has. */
 export function scenarioTransactions(chain: TestChain, fork: ExecutionFork, round: number): Transaction[] {
   const since = (name: ExecutionFork) => EXECUTION_FORKS.indexOf(fork) >= EXECUTION_FORKS.indexOf(name);
+  /** Gas for a new account or contract (EIP-8037). */
+  const stateGas = since("amsterdam") ? 1_000_000n : 0n;
   const transactions = [
-    chain.sign(0, { to: to(addressOf(round)), value: 1n + BigInt(round), gasLimit: 21_000n }),
+    chain.sign(0, { to: to(addressOf(round)), value: 1n + BigInt(round), gasLimit: 21_000n + stateGas }),
     chain.sign(1, { type: 0, to: to(addressOf(1)), value: 5n, data: new Uint8Array(40).fill(1) }),
     // Writes a slot and deploys four bytes.
     chain.sign(2, { type: 1, data: bytesOf("60016007556004600060003960046000f3") }),
@@ -42,7 +45,12 @@ export function scenarioTransactions(chain: TestChain, fork: ExecutionFork, roun
       type: 1,
       accessList: [[RECORDER, [new Uint8Array(32)]]],
     }),
-    chain.sign(5, { to: to(DEPOSIT_CONTRACT), data: depositCall(round), value: 32n * 10n ** 18n, gasLimit: 500_000n }),
+    chain.sign(5, {
+      to: to(DEPOSIT_CONTRACT),
+      data: depositCall(round),
+      value: 32n * 10n ** 18n,
+      gasLimit: 500_000n + stateGas,
+    }),
     // SHA-256, identity and RIPEMD-160 precompiles.
     ...[2, 3, 4].map((index) =>
       chain.sign(6, { to: to(bytesOf(index.toString(16).padStart(40, "0"))), data: new Uint8Array(100).fill(7) }),
@@ -59,7 +67,22 @@ export function scenarioTransactions(chain: TestChain, fork: ExecutionFork, roun
       delegation(chain, round),
     );
   }
+  if (since("amsterdam")) {
+    transactions.push(
+      chain.sign(8, { to: to(BUILDER_DEPOSITS), value: 2n * 10n ** 18n + 1n, data: builderDeposit(round) }),
+      chain.sign(8, { to: to(BUILDER_EXITS), value: 1n, data: new Uint8Array(48).fill(round) }),
+      // Returns the slot number, and is deployed with it.
+      chain.sign(2, { data: bytesOf("4b60005260206000f3") }),
+    );
+  }
   return transactions;
+}
+
+/** Calldata of the deposit of a builder with 2 ETH (EIP-8282). */
+function builderDeposit(seed: number): Uint8Array {
+  const data = new Uint8Array(184).fill(seed);
+  new DataView(data.buffer).setBigUint64(80, 2n * GWEI);
+  return data;
 }
 
 /** Delegates a new account to the recorder and calls it (EIP-7702). */
