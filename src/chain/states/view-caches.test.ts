@@ -36,3 +36,16 @@ it("is not undone by a state made for another caller", async () => {
   await advanceToSlot(state, 1);
   expect(isDense(state)).toBe(false);
 });
+
+it("leaves a state of gloas as it is, since its lists keep no caches", () => {
+  const chainConfig = devChainConfig({
+    forks: [{ fork: "gloas", epoch: 0 }],
+    slotSeconds: 2,
+    genesisTime: GENESIS_TIME,
+  });
+  const { state } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: GENESIS_TIME });
+  const root = state.hashTreeRoot();
+  populateViewCaches(state);
+  expect(isStateValidatorsNodesPopulated(state)).toBe(false);
+  expect(state.hashTreeRoot()).toEqual(root);
+});

@@ -33,6 +33,12 @@ export class VectorCase {
     return this.#files.has(`${name}.ssz_snappy`);
   }
 
+  /** Returns the names of the SSZ files that start with this, without extension. */
+  names(prefix: string): string[] {
+    const files = [...this.#files.keys()].filter((file) => file.startsWith(prefix) && file.endsWith(".ssz_snappy"));
+    return files.map((file) => file.slice(0, -".ssz_snappy".length));
+  }
+
   /** Returns an SSZ file, decompressed. */
   bytes(name: string): Uint8Array {
     const buffer = snappy.uncompressSync(this.#read(`${name}.ssz_snappy`)) as Buffer;
