@@ -41,6 +41,7 @@ const balanceInput = (address: string) => `0x${address.slice(2).padStart(64, "0"
 it("sees every acknowledged block, transaction, override, time and revert without the main thread", async () => {
   const { call, read, callsFromMain } = await openServed();
   const balance = () => read(BALANCE_OF, balanceInput(RECEIVER));
+  const blockNumber = async () => Number(await call("eth_blockNumber"));
   const from = hexOf(account(0).address);
   for (let round = 1; round <= 5; round++) {
     await call("anvil_setBalance", RECEIVER, `0x${(round * 100).toString(16)}`);
@@ -52,11 +53,13 @@ it("sees every acknowledged block, transaction, override, time and revert withou
     await call("eth_sendTransaction", { from, to: RECEIVER, value: "0x7" });
     await call("evm_mine");
     expect([await balance(), await read(NUMBER)]).toEqual([round * 100 + 7, number + 1]);
+    expect(await blockNumber()).toBe(number + 1);
     const time = (await read(TIME)) + 1000 * round;
     await call("evm_setNextBlockTimestamp", time);
     expect(await read(TIME, "0x", "pending")).toBe(time);
     await call("evm_revert", snapshot);
     expect([await balance(), await read(NUMBER)]).toEqual([round * 100, number]);
+    expect(await blockNumber()).toBe(number);
   }
   expect(callsFromMain()).toBe(0);
   await expect(call("eth_call", { to: NUMBER, data: "0x" }, "0xffff")).rejects.toThrow("header not found");

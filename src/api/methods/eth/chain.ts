@@ -2,7 +2,7 @@ import { defineMethod, required } from "../../definition.ts";
 import { bytes } from "../../params/eth.ts";
 import { quantity } from "../../params/quantities.ts";
 import { boolean, described, dictionary, either, list, nothing, number, object, shape, text } from "../../schemas.ts";
-import { ETH_READ, ethOf } from "./eth-of.ts";
+import { ETH_READ, ETH_STATE_READ, ethOf } from "./eth-of.ts";
 
 const FORK_CONFIG = object({
   activationTime: described(number, "Unix seconds; 0 for a fork at genesis."),
@@ -14,7 +14,7 @@ const FORK_CONFIG = object({
 });
 
 const chainId = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_chainId",
   summary: "Returns the chain id that transactions are signed for.",
   result: { name: "chainId", schema: shape("Quantity") },
@@ -92,7 +92,7 @@ const syncing = defineMethod({
 });
 
 const blockNumber = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_blockNumber",
   summary: "Returns the number of the latest block.",
   result: { name: "blockNumber", schema: shape("Quantity") },
