@@ -161,7 +161,7 @@ export class ModelledChain {
   /** Applies the block to the specification's store. Returns the violated assertion, if any. */
   #takeBlock({ block, signed, state }: ModelledBlock, timely: boolean): string | null {
     if (this.#spec.blocks.has(block.root)) return null;
-    const missing = assertionOf(() => this.#spec.onBlock(block, timely));
+    const missing = assertionOf(() => this.#spec.onBlock(block, [timely, timely]));
     if (missing !== null || signed === null) return missing;
     const { attestations, attesterSlashings } = signed.message.body;
     for (const slashing of attesterSlashings) this.#spec.onAttesterSlashing(getAttesterSlashableIndices(slashing));
@@ -246,7 +246,7 @@ export class ModelledChain {
       finalized: forkChoice.finalized,
       boostedRoot: forkChoice.proposerBoostRoot,
     }).toEqual({
-      head: this.#spec.getHead(),
+      head: this.#spec.getHead().root,
       justified: this.#spec.justified,
       finalized: this.#spec.finalized,
       boostedRoot: this.#spec.boostedRoot,

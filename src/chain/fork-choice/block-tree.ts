@@ -135,7 +135,7 @@ export abstract class BlockTree {
   }
 
   /** Returns true if the block is not archived yet. The root of the tree is the last archived block. */
-  isHot({ parentRoot }: ForkChoiceBlock): boolean {
+  isHot({ parentRoot }: Pick<ForkChoiceBlock, "parentRoot">): boolean {
     return this.has(parentRoot);
   }
 

@@ -1,28 +1,23 @@
-import { type BeaconBlock, type IndexedAttestation, type RootHex, ssz } from "@lodestar/types";
-import { fromHex } from "@lodestar/utils";
 import { expect } from "vitest";
-import { ForkChoiceError } from "../../../../src/chain/fork-choice/error.ts";
 import { ForkChoice } from "../../../../src/chain/fork-choice/fork-choice.ts";
-import type { Checkpoint } from "../../../../src/chain/fork-choice/types.ts";
+import type { Checkpoint, ForkChoiceNode, PayloadAttestationVotes } from "../../../../src/chain/fork-choice/types.ts";
 import { applyBlockAttestations } from "../../../../src/chain/import/fork-choice-import.ts";
 import { RandomChoices } from "../../random/random-choices.ts";
+import { name, refusalOf, toBlockOperations } from "./block-operations.ts";
 import { EPOCH, FORK_CHOICE_CONFIG } from "./blocks.ts";
+import type { Happenings } from "./happenings.ts";
+import { compareHeads, compareWeights } from "./model-comparison.ts";
 import { assertionOf, SpecStore } from "./spec-store.ts";
 import { type Vote, type VotingBlock, VotingChain } from "./voting-chain.ts";
 
 const VALIDATORS = 24;
 /** Byzantine validators. With less than a third of the stake they cannot break finality. */
 const FAITHLESS = 4;
+const PTC_SIZE = 8;
 const BOOST_PERCENT = 40;
 /** Weights of all blocks are compared rarely, because the specification is slow. */
 const STEPS_TO_WEIGHING = 16;
 const BALANCES = Uint16Array.from({ length: VALIDATORS }, (_, index) => 32 + ((index * 5) % 7));
-
-/** Coverage counters: a comparison is useful only if the hard cases were reached. */
-export type Happenings = Record<
-  "reorgs" | "finalizations" | "boosts" | "prunings" | "invalidBranchRoots" | "refusedVotes" | "restarts" | "dropped",
-  number
->;
 
 /**
  * Runs the node's fork choice and the specification's store through the same random history. All choices of a step
@@ -33,9 +28,10 @@ export class ModelRun {
   readonly story: string[] = [];
   readonly #happenings: Happenings;
   #steps = 0;
-  readonly #chain = new VotingChain(BALANCES, EPOCH);
+  readonly #gloasEpoch: number;
+  readonly #chain: VotingChain;
   /** All blocks, known to the node or not. */
-  readonly #made: VotingBlock[] = [this.#chain.genesis];
+  readonly #made: VotingBlock[];
   /** Votes cast in this or the previous epoch. */
   #cast: Vote[] = [];
   /** Votes that reached the node outside blocks. */
@@ -47,8 +43,11 @@ export class ModelRun {
   #forkChoice: ForkChoice;
   #choices = new RandomChoices(0);
 
-  constructor(happenings: Happenings) {
+  constructor(happenings: Happenings, gloasEpoch = Number.POSITIVE_INFINITY) {
     this.#happenings = happenings;
+    this.#gloasEpoch = gloasEpoch;
+    this.#chain = new VotingChain(BALANCES, EPOCH, gloasEpoch);
+    this.#made = [this.#chain.genesis];
     const checkpoint = { epoch: 0, root: this.#chain.genesis.root };
     [this.#spec, this.#forkChoice] = this.#open(this.#chain.genesis, checkpoint, 0);
   }
@@ -65,52 +64,43 @@ export class ModelRun {
       [18, () => this.#castVotes()],
       [5, () => this.#castFaithlessVotes()],
       [4, () => this.#hear(this.#cast.slice(-8))],
+      [this.#isGloas ? 12 : 0, () => this.#revealPayload()],
+      [this.#isGloas ? 10 : 0, () => this.#voteOnPayload()],
       [0.5, () => this.#slash()],
       [2, () => this.#prune()],
       [0.5, () => this.#restart()],
     ]);
-    const headBefore = this.#forkChoice.head.root;
+    const before = this.#forkChoice.headNode;
+    const headBefore = before.root;
     act();
-    this.#compare();
-    if (this.#steps++ % STEPS_TO_WEIGHING === 0) this.#compareWeights();
+    this.#provideBalances();
+    compareHeads(this.#forkChoice, this.#spec);
+    this.#noteHead(before);
+    if (this.#steps++ % STEPS_TO_WEIGHING === 0) compareWeights(this.#forkChoice, this.#spec);
     if (!this.#forkChoice.isDescendant(headBefore, this.#forkChoice.head.root)) this.#happenings.reorgs++;
   }
 
-  #compare(): void {
-    const [spec, forkChoice] = [this.#spec, this.#forkChoice];
-    this.#provideBalances();
-    const head = forkChoice.updateHead().root;
-    const held = {
-      head,
-      justified: forkChoice.justified,
-      finalized: forkChoice.finalized,
-      unrealizedJustified: forkChoice.unrealizedJustified,
-      unrealizedFinalized: forkChoice.unrealizedFinalized,
-      boostedRoot: forkChoice.proposerBoostRoot,
-      weight: Math.round(forkChoice.weightOf(head) * 1e9),
-    };
-    expect(held).toEqual({
-      head: spec.getHead(),
-      justified: spec.justified,
-      finalized: spec.finalized,
-      unrealizedJustified: spec.unrealizedJustified,
-      unrealizedFinalized: spec.unrealizedFinalized,
-      boostedRoot: spec.boostedRoot,
-      weight: spec.getWeight(head),
-    });
-  }
-
-  #compareWeights(): void {
-    for (const { root } of this.#forkChoice.all()) {
-      expect(Math.round(this.#forkChoice.weightOf(root) * 1e9), name(root)).toBe(this.#spec.getWeight(root));
-    }
+  #noteHead(before: ForkChoiceNode): void {
+    const { root, payloadStatus } = this.#forkChoice.headNode;
+    const { bid, parentRoot } = this.#forkChoice.head;
+    if (bid === undefined) return;
+    this.#happenings[payloadStatus === "full" ? "fullHeads" : "emptyHeads"]++;
+    if (root === before.root && payloadStatus !== before.payloadStatus) this.#happenings.variantChanges++;
+    const parent = this.#forkChoice.get(parentRoot);
+    if (parent !== undefined && parent.bid === undefined) this.#happenings.crossings++;
+    if (this.#spec.boostedRoot !== null && !this.#spec.shouldApplyProposerBoost()) this.#happenings.refusedBoosts++;
   }
 
   #tick(slots: number): void {
     const slot = this.#spec.currentSlot + slots;
     this.#tell(`It becomes slot ${slot}`);
     const finalized = this.#spec.finalized.epoch;
+    const before = this.#forkChoice.headNode;
     this.#setClock(slot);
+    this.#provideBalances();
+    this.#forkChoice.updateHead();
+    const { root, payloadStatus } = this.#forkChoice.headNode;
+    if (root === before.root && payloadStatus !== before.payloadStatus) this.#happenings.headsByTick++;
     if (this.#spec.finalized.epoch > finalized) this.#happenings.finalizations++;
     const oldestEpoch = this.#chain.epochOf(slot) - 1;
     this.#cast = this.#cast.filter(({ target }) => target.epoch >= oldestEpoch);
@@ -141,17 +131,27 @@ export class ModelRun {
     const carried = this.#isCalm() || this.#choices.chance(0.5) ? 0.95 : 0.3;
     const votes = this.#cast.filter(() => this.#choices.chance(carried));
     const slashed = this.#choices.chance(0.05) ? [...this.#slashed, this.#choices.integer(0, FAITHLESS - 1)] : [];
-    const block = this.#chain.build(parent, slot, votes, slashed);
+    const isParentFull = this.#choices.chance(this.#spec.payloads.has(parent.root) ? 0.7 : 0.1);
+    const block = this.#chain.build(parent, slot, {
+      votes,
+      slashed,
+      payloadAttestations: this.#choices.chance(0.5) ? [this.#payloadVotes(parent)] : [],
+      // Blocks of one slot have one proposer in most cases.
+      proposerIndex: (slot + (this.#choices.chance(0.2) ? 1 : 0)) % VALIDATORS,
+      isParentFull,
+    });
     this.#made.push(block);
-    this.#tell(`${name(block.root)} is made in slot ${slot} on ${name(parent.root)} with ${block.votes.length} votes`);
+    const on = `${block.bid ? (isParentFull ? "the full " : "the empty ") : ""}${name(parent.root)}`;
+    this.#tell(`${name(block.root)} is made in slot ${slot} on ${on} with ${block.votes.length} votes`);
     if (this.#choices.chance(this.#isCalm() ? 0.95 : 0.7)) this.#deliverBlock(block);
   }
 
   #deliverBlock(block: VotingBlock): void {
     const timely = this.#choices.chance(0.6);
-    this.#tell(`${name(block.root)} arrives ${timely ? "timely" : "late"}`);
+    const ptcTimely = timely || this.#choices.chance(0.6);
+    this.#tell(`${name(block.root)} arrives ${timely ? "timely" : ptcTimely ? "late" : "very late"}`);
     const isNew = !this.#spec.blocks.has(block.root);
-    const refusal = this.#takeBlock(block, timely);
+    const refusal = this.#takeBlock(block, timely, ptcTimely);
     if (refusal !== null) {
       this.#tell(`… and is refused: not so that ${refusal}`);
       this.#happenings.invalidBranchRoots++;
@@ -159,12 +159,15 @@ export class ModelRun {
   }
 
   /** The specification's objection to the block, if any; the node must agree. */
-  #takeBlock(block: VotingBlock, timely: boolean): string | null {
-    const { finalized } = this.#spec;
+  #takeBlock(block: VotingBlock, timely: boolean, ptcTimely: boolean): string | null {
+    const { finalized, currentSlot } = this.#spec;
+    const isCurrent = block.slot === currentSlot;
     const isKnown = this.#spec.blocks.has(block.root);
     this.#provideBalances();
-    const missing = assertionOf(() => this.#spec.onBlock(block, timely));
-    const refusal = refusalOf(() => this.#forkChoice.onBlock(block, { timely }));
+    const missing = assertionOf(() => this.#spec.onBlock(block, [timely, ptcTimely], [...block.payloadAttestations]));
+    const arrival = { timely: isCurrent && timely, ptcTimely: isCurrent && ptcTimely };
+    const committees = () => [membersAt(block.slot)];
+    const refusal = refusalOf(() => this.#forkChoice.onBlock(block, { ...arrival, committees }));
     expect(refusal === null, refusal ?? `the node takes a block, not so that ${missing}`).toBe(missing === null);
     if (missing !== null || isKnown) return missing;
     this.#spec.onAttesterSlashing(block.slashed);
@@ -173,6 +176,7 @@ export class ModelRun {
         this.#happenings.refusedVotes++;
       }
     }
+    for (const votes of block.payloadAttestations) this.#forkChoice.onPayloadAttestation(votes);
     applyBlockAttestations(this.#forkChoice, ...toBlockOperations(block));
     if (this.#spec.finalized.epoch > finalized.epoch) this.#happenings.finalizations++;
     return null;
@@ -184,7 +188,7 @@ export class ModelRun {
     const slot = this.#choices.chance(0.85) ? currentSlot : Math.max(0, currentSlot - this.#choices.integer(1, EPOCH));
     const block = this.#pickBlock();
     if (block.slot > slot) return;
-    const vote = this.#chain.vote([], block, slot);
+    const vote = { ...this.#chain.vote([], block, slot), index: this.#payloadIndex(block, slot) };
     const willing = Array.from({ length: VALIDATORS - FAITHLESS }, (_, index) => index + FAITHLESS).filter((index) => {
       const last = this.#lastVotes.get(index);
       return last === undefined || (last.target < vote.target.epoch && last.source <= vote.source.epoch);
@@ -209,7 +213,56 @@ export class ModelRun {
     const target = this.#choices.chance(0.85)
       ? vote.target
       : { epoch: vote.target.epoch, root: this.#choices.pick(this.#made.slice(-30)).root };
-    this.#publish({ ...vote, target });
+    const index = this.#chain.isGloas(slot) && this.#choices.chance(0.5) ? 1 : 0;
+    this.#publish({ ...vote, target, index });
+  }
+
+  /** The payload vote of an honest validator, which does not depend on the validator's view of the head here. */
+  #payloadIndex(block: VotingBlock, slot: number): number {
+    if (!this.#chain.isGloas(slot) || block.slot === slot) return 0;
+    return this.#choices.chance(this.#spec.payloads.has(block.root) ? 0.7 : 0.1) ? 1 : 0;
+  }
+
+  /** Reveals the payload of a known block, often of the newest one. */
+  #revealPayload(): void {
+    const known = this.#made.slice(-8).filter(({ root, bid }) => bid && this.#spec.blocks.has(root));
+    if (known.length === 0) return;
+    const { root } = this.#choices.chance(0.6) ? known.at(-1)! : this.#choices.pick(known);
+    this.#tell(`The payload of ${name(root)} arrives`);
+    this.#addPayload(root, this.#choices.chance(0.8) ? "valid" : "optimistic");
+  }
+
+  #addPayload(root: string, status: "valid" | "optimistic"): void {
+    this.#spec.onPayload(root);
+    this.#forkChoice.onPayload(root, { status, blockNumber: 1 });
+  }
+
+  /** Members of the committee vote on the payload of a block of this slot, or in vain on that of another one. */
+  #voteOnPayload(): void {
+    const current = this.#made.filter(({ slot }) => slot === this.#spec.currentSlot);
+    const block = this.#choices.pick(current.length > 0 && this.#choices.chance(0.9) ? current : this.#made.slice(-4));
+    const votes = this.#payloadVotes(block);
+    if (assertionOf(() => this.#spec.onPayloadAttestation(votes, { isFromBlock: false })) !== null) return;
+    this.#tell(
+      `Committee members ${[...votes.positions]} vote ${votes.payloadPresent} on the payload of ${name(block.root)}`,
+    );
+    this.#forkChoice.onPayloadAttestation(votes);
+  }
+
+  #payloadVotes({ root: blockRoot, slot }: VotingBlock): PayloadAttestationVotes {
+    const isMajority = this.#choices.chance(0.6);
+    const positions = Array.from({ length: PTC_SIZE }, (_, position) => position).filter(() =>
+      this.#choices.chance(isMajority ? 0.8 : 0.3),
+    );
+    const payloadPresent = this.#choices.chance(0.5);
+    const blobDataAvailable = this.#choices.chance(0.8) ? payloadPresent : !payloadPresent;
+    return {
+      positions,
+      slot: this.#choices.chance(0.95) ? slot : slot + 1,
+      blockRoot,
+      payloadPresent,
+      blobDataAvailable,
+    };
   }
 
   #publish(vote: Vote): void {
@@ -228,8 +281,9 @@ export class ModelRun {
         this.#happenings.refusedVotes++;
         continue;
       }
-      const { indices, slot, target, blockRoot } = vote;
-      this.#forkChoice.onAttestation({ indices, slot, targetEpoch: target.epoch, blockRoot });
+      const { indices, slot, target, blockRoot, index } = vote;
+      const payloadPresent = index === 1;
+      this.#forkChoice.onAttestation({ indices, slot, targetEpoch: target.epoch, blockRoot, payloadPresent });
       this.#heard.push(vote);
       this.#tell(`The vote of ${indices} in slot ${slot} for ${name(blockRoot)} is heard`);
     }
@@ -270,7 +324,8 @@ export class ModelRun {
     let dropped = 0;
     for (const block of stored) {
       this.#setClock(block.slot);
-      if (this.#takeBlock(block, false) !== null) dropped++;
+      if (this.#takeBlock(block, false, false) !== null) dropped++;
+      else if (before.payloads.has(block.root)) this.#addPayload(block.root, "valid");
     }
     this.#setClock(slot);
     this.#spec.onAttesterSlashing(this.#slashed);
@@ -283,7 +338,7 @@ export class ModelRun {
 
   #open(anchor: VotingBlock, checkpoint: Checkpoint, currentSlot: number): [SpecStore, ForkChoice] {
     const balancesAt = (ofCheckpoint: Checkpoint) => this.#chain.balancesAt(ofCheckpoint);
-    const { balances, totalActive } = balancesAt(checkpoint);
+    const { balances, totalActive, effectiveBalances } = balancesAt(checkpoint);
     const trusted = { ...anchor, justified: checkpoint, finalized: checkpoint };
     return [
       new SpecStore({
@@ -292,16 +347,25 @@ export class ModelRun {
         currentSlot,
         slotsPerEpoch: EPOCH,
         boostPercent: BOOST_PERCENT,
+        gloasEpoch: this.#gloasEpoch,
+        ptcSize: PTC_SIZE,
         balancesAt,
+        committeeMembers: (root) => membersAt(this.#chain.get(root).slot),
       }),
       ForkChoice.fromAnchor({
-        config: { ...FORK_CHOICE_CONFIG, PROPOSER_SCORE_BOOST: BOOST_PERCENT },
+        config: {
+          ...FORK_CHOICE_CONFIG,
+          PROPOSER_SCORE_BOOST: BOOST_PERCENT,
+          GLOAS_FORK_EPOCH: this.#gloasEpoch,
+        },
+        ptcSize: PTC_SIZE,
         anchor: trusted,
         checkpoint,
         currentSlot,
         slotsPerEpoch: EPOCH,
         balances,
         totalActiveBalance: totalActive,
+        ...(effectiveBalances && { effectiveBalances }),
       }),
     ];
   }
@@ -309,15 +373,19 @@ export class ModelRun {
   #provideBalances(): void {
     const checkpoint = this.#forkChoice.needsBalances();
     if (checkpoint === null) return;
-    const { balances, totalActive } = this.#chain.balancesAt(checkpoint);
-    this.#forkChoice.setJustifiedBalances(checkpoint, balances, totalActive);
+    const { balances, totalActive, effectiveBalances } = this.#chain.balancesAt(checkpoint);
+    this.#forkChoice.setJustifiedBalances(checkpoint, balances, totalActive, effectiveBalances);
   }
 
   /** The head, or another recent or known block. */
   #pickBlock(): VotingBlock {
-    if (this.#choices.chance(this.#isCalm() ? 0.97 : 0.5)) return this.#chain.get(this.#spec.getHead());
+    if (this.#choices.chance(this.#isCalm() ? 0.97 : 0.5)) return this.#chain.get(this.#spec.getHead().root);
     if (this.#choices.chance(0.7)) return this.#choices.pick(this.#made.slice(-8));
     return this.#chain.get(this.#choices.pick([...this.#spec.blocks.keys()]));
+  }
+
+  get #isGloas(): boolean {
+    return this.#chain.isGloas(this.#spec.currentSlot);
   }
 
   /** Alternates between periods with and without finality. */
@@ -330,38 +398,6 @@ export class ModelRun {
   }
 }
 
-/** The number in the last digits of a block's root. */
-const name = (root: RootHex): string => `block ${Number.parseInt(root.slice(-8), 16)}`;
-
-function refusalOf(action: () => void): string | null {
-  try {
-    action();
-    return null;
-  } catch (error) {
-    if (error instanceof ForkChoiceError) return error.message;
-    throw error;
-  }
-}
-
-/** What a beacon block contributes to fork choice. */
-function toBlockOperations({ votes, slashed }: VotingBlock): [BeaconBlock, IndexedAttestation[]] {
-  const block = ssz.phase0.BeaconBlock.defaultValue();
-  if (slashed.length > 0) {
-    const slashing = ssz.phase0.AttesterSlashing.defaultValue();
-    slashing.attestation1.attestingIndices = [...slashed];
-    slashing.attestation2.attestingIndices = [...slashed];
-    block.body.attesterSlashings = [slashing];
-  }
-  const attestations = votes.map(({ indices, slot, blockRoot, target, source }) => ({
-    attestingIndices: [...indices],
-    data: {
-      slot,
-      index: 0,
-      beaconBlockRoot: fromHex(blockRoot),
-      source: { epoch: source.epoch, root: fromHex(source.root) },
-      target: { epoch: target.epoch, root: fromHex(target.root) },
-    },
-    signature: new Uint8Array(96),
-  }));
-  return [block, attestations];
-}
+/** Members of the committees of a slot, which are the same on all branches. */
+const membersAt = (slot: number): number[] =>
+  Array.from({ length: VALIDATORS }, (_, index) => index).filter((index) => index % EPOCH === slot % EPOCH);

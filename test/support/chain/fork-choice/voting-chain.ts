@@ -1,5 +1,10 @@
 import type { RootHex } from "@lodestar/types";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "../../../../src/chain/fork-choice/types.ts";
+import {
+  type Checkpoint,
+  type ForkChoiceBlock,
+  type PayloadAttestationVotes,
+  sameCheckpoint,
+} from "../../../../src/chain/fork-choice/types.ts";
 import type { CheckpointBalances, SpecAttestation } from "./spec-store.ts";
 
 /** An attestation with its head, source and target votes. */
@@ -11,6 +16,17 @@ export interface VotingBlock extends ForkChoiceBlock {
   readonly votes: readonly Vote[];
   /** Validators that this block proves to be equivocating. */
   readonly slashed: readonly number[];
+  readonly payloadAttestations: readonly PayloadAttestationVotes[];
+}
+
+/** Contents of a block to build. */
+interface BlockContents {
+  votes: readonly Vote[];
+  slashed: readonly number[];
+  payloadAttestations: readonly PayloadAttestationVotes[];
+  proposerIndex: number;
+  /** Since gloas: whether the block builds on the payload of its parent. */
+  isParentFull: boolean;
 }
 
 /** The part of a beacon state that depends on votes. */
@@ -43,9 +59,11 @@ export class VotingChain {
   readonly #balancesAt = new Map<string, CheckpointBalances>();
   readonly #slotsPerEpoch: number;
   readonly #firstBalances: Uint16Array;
+  readonly #gloasEpoch: number;
 
-  constructor(balances: Uint16Array, slotsPerEpoch: number) {
+  constructor(balances: Uint16Array, slotsPerEpoch: number, gloasEpoch = Number.POSITIVE_INFINITY) {
     this.#slotsPerEpoch = slotsPerEpoch;
+    this.#gloasEpoch = gloasEpoch;
     this.#firstBalances = balances;
     const root = this.#newRoot();
     const checkpoint = { epoch: 0, root };
@@ -60,7 +78,8 @@ export class VotingChain {
       slashed: NOBODY,
       balances,
     };
-    this.genesis = this.#add({ root, parentRoot: `0x${"00".repeat(32)}`, slot: 0, votes: [], slashed: [] }, state);
+    const contents = { votes: [], slashed: [], payloadAttestations: [], proposerIndex: 0, isParentFull: false };
+    this.genesis = this.#add({ root, parentRoot: `0x${"00".repeat(32)}`, slot: 0 }, contents, state);
   }
 
   get(root: RootHex): VotingBlock {
@@ -70,9 +89,10 @@ export class VotingChain {
   }
 
   /** A block with the votes that it may include. */
-  build(parent: VotingBlock, slot: number, votes: readonly Vote[], slashed: readonly number[]): VotingBlock {
+  build(parent: VotingBlock, slot: number, contents: BlockContents): VotingBlock {
     const state = { ...this.#stateAt(parent.root, slot) };
-    const carried = votes.filter((vote) => this.#mayCarry(state, vote, slot));
+    const { slashed } = contents;
+    const carried = contents.votes.filter((vote) => this.#mayCarry(state, vote, slot));
     const previousVoters = new Set(state.previousVoters);
     const currentVoters = new Set(state.currentVoters);
     for (const { target, indices } of carried) {
@@ -81,7 +101,8 @@ export class VotingChain {
       for (const index of indices) voters.add(index);
     }
     return this.#add(
-      { root: this.#newRoot(), parentRoot: parent.root, slot, votes: carried, slashed },
+      { root: this.#newRoot(), parentRoot: parent.root, slot },
+      { ...contents, votes: carried },
       { ...state, previousVoters, currentVoters, slashed: new Set([...state.slashed, ...slashed]) },
     );
   }
@@ -101,6 +122,7 @@ export class VotingChain {
       held = {
         balances: balances.map((balance, index) => (slashed.has(index) ? 0 : balance)),
         totalActive: sum(balances),
+        effectiveBalances: balances,
       };
       this.#balancesAt.set(key, held);
     }
@@ -117,21 +139,42 @@ export class VotingChain {
     return Math.floor(slot / this.#slotsPerEpoch);
   }
 
-  #add(made: Pick<VotingBlock, "root" | "parentRoot" | "slot" | "votes" | "slashed">, state: VotingState): VotingBlock {
+  isGloas(slot: number): boolean {
+    return this.epochOf(slot) >= this.#gloasEpoch;
+  }
+
+  #add(
+    made: Pick<VotingBlock, "root" | "parentRoot" | "slot">,
+    { isParentFull, ...contents }: BlockContents,
+    state: VotingState,
+  ): VotingBlock {
     const pulledUp = this.#justify(state, made);
+    const bid = this.isGloas(made.slot) ? { bid: this.#bid(made, isParentFull) } : {};
     const block: VotingBlock = {
       ...made,
+      ...contents,
+      ...bid,
       stateRoot: made.root,
       targetRoot: this.#rootAt(made, state.epoch),
       justified: state.justified,
       finalized: state.finalized,
       unrealizedJustified: pulledUp.justified,
       unrealizedFinalized: pulledUp.finalized,
-      execution: { status: "pre-merge" },
+      execution: { status: this.isGloas(made.slot) ? "absent" : "pre-merge" },
     };
     this.#blocks.set(block.root, block);
     this.#states.set(block.root, state);
     return block;
+  }
+
+  /** Every block has a payload of its own. Its hash is derived from the root. */
+  #bid({ root, parentRoot }: Pick<VotingBlock, "root" | "parentRoot">, isParentFull: boolean) {
+    const parent = this.#blocks.get(parentRoot);
+    const emptyHash = parent?.bid?.parentBlockHash ?? parentRoot;
+    return {
+      blockHash: `${root}b`,
+      parentBlockHash: isParentFull ? (parent?.bid?.blockHash ?? parentRoot) : emptyHash,
+    };
   }
 
   /** The state of a block after all epoch transitions up to the slot. */
