@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
 import { Channel, type ChannelPort } from "../../threads/channel.ts";
 import { callService, remoteService } from "../../threads/remote.ts";
-import { createEvmCrypto } from "../crypto.ts";
+import { createEvmCrypto, type EvmCrypto } from "../crypto.ts";
 import { DevWallet } from "../engine/dev-wallet.ts";
 import { EvmControl } from "../engine/evm-control.ts";
 import { EvmEngine, type EvmServices } from "../engine/evm-engine.ts";
@@ -38,7 +38,7 @@ export interface SharedCounters {
 /** Runs a chain's EVM at one end of a channel. The database, the blocks and the log are at the other end. */
 export class EvmHost {
   readonly #channel: Channel;
-  readonly #crypto = createEvmCrypto();
+  readonly #crypto: Promise<EvmCrypto>;
   readonly #executable = new ExecutableCount();
   #engine: EvmEngine | undefined;
   #services: Partial<HostServices> = {};
@@ -47,7 +47,9 @@ export class EvmHost {
   /** The most recently delivered results, with the ids of their subscriptions. */
   #delivery: { ids: number[]; results: readonly unknown[]; delivered: Promise<unknown> } | undefined;
 
-  constructor(port: ChannelPort) {
+  /** The chains of a thread share their cryptography. */
+  constructor(port: ChannelPort, crypto = createEvmCrypto()) {
+    this.#crypto = crypto;
     this.#channel = new Channel(port, { handle: (method, args) => this.#answer(method, args), errors: EVM_ERRORS });
   }
 

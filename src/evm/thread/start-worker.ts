@@ -1,24 +1,14 @@
-import type { Worker } from "node:worker_threads";
-import { startThread } from "../../threads/thread.ts";
+import { startThread, type ThreadPort } from "../../threads/thread.ts";
+import { ThreadPool } from "../../threads/thread-pool.ts";
 
-let preloaded: Worker | undefined;
+/** Threads of the process. A chain takes over the thread of a stopped one. */
+const threads = new ThreadPool(() => startThread("./worker", import.meta.url));
 
-/** Starts the next thread early, so that it loads the EVM while this thread loads the node. */
+/** Starts the next chain's thread early, so that it loads the EVM while this thread loads the node. */
 export function preloadEvm(): void {
-  if (preloaded !== undefined) return;
-  const worker = startThread("./worker", import.meta.url);
-  preloaded = worker;
-  worker.unref();
-  const drop = () => {
-    if (preloaded === worker) preloaded = undefined;
-  };
-  // The next thread fails the same way and reports the error to its owner.
-  worker.on("error", drop);
-  worker.on("exit", drop);
+  threads.preload();
 }
 
-export function startEvmWorker(): Worker {
-  const worker = preloaded ?? startThread("./worker", import.meta.url);
-  preloaded = undefined;
-  return worker;
+export function startEvmWorker(): ThreadPort {
+  return threads.take();
 }

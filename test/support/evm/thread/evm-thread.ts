@@ -1,4 +1,4 @@
-import { type Transferable, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { ForkName } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
@@ -9,6 +9,8 @@ import { EvmThread } from "../../../../src/evm/thread/evm-thread.ts";
 import type { PayloadRequest } from "../../../../src/execution/engine.ts";
 import type { GenesisBlock } from "../../../../src/execution/engine-api/genesis-block.ts";
 import type { ChannelMessage } from "../../../../src/threads/channel.ts";
+import { ThreadPool } from "../../../../src/threads/thread-pool.ts";
+import type { Movable } from "../../../../src/threads/transfer.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
 import { memoryStore } from "../engine/storage/memory-store.ts";
 import { addressOf, GENESIS_TIME, optionsOf, SLOT_SECONDS } from "../evm.ts";
@@ -32,18 +34,26 @@ export async function openThread(reads = NO_READS) {
   /** Methods that the thread called. */
   const received: string[] = [];
   const logger = createRecordingLogger();
-  const startWorker = () => {
+  const pool = new ThreadPool(() => {
     const worker = new Worker(new URL("../../../../src/evm/thread/worker.ts", import.meta.url));
     workers.push(worker);
-    worker.on("message", (message: ChannelMessage) => {
+    return worker;
+  });
+  onTestFinished(async () => {
+    for (const worker of workers) await worker.terminate();
+  });
+  const startWorker = () => {
+    const port = pool.take();
+    port.on("message", (message: ChannelMessage) => {
       if (message[0] === "call") received.push(message[2]);
     });
-    const { postMessage } = worker;
-    worker.postMessage = (message: ChannelMessage, transfer?: readonly Transferable[]) => {
-      if (message[0] === "call") called.push(message[2]);
-      postMessage.call(worker, message, transfer);
+    const { postMessage } = port;
+    port.postMessage = (message: unknown, moved?: readonly Movable[]) => {
+      const [kind, , method] = message as ChannelMessage;
+      if (kind === "call") called.push(method as string);
+      postMessage.call(port, message, moved);
     };
-    return worker;
+    return port;
   };
   const thread = new EvmThread({ logger, startWorker, reads });
   onTestFinished(() => thread.stop());
