@@ -30,7 +30,11 @@ export async function startDevChain<
     const { readOptions } = await import("./options.ts");
     const settings = readOptions(options, await storedChain(options));
     await choosePreset(settings.preset);
-    if (settings.evm) preloadEvm();
+    if (settings.evm) {
+      preloadEvm();
+      const { sharedReadThread } = await import("../node/eth-reads/shared-read-thread.ts");
+      sharedReadThread().preload();
+    }
     const { openDevChain } = await import("./open-dev-chain.ts");
     return await openDevChain(settings, { isTemporary: options.dataDir === undefined, log: options.log });
   } catch (error) {

@@ -93,7 +93,8 @@ class PooledThread implements ThreadPort {
     port1.unref();
   }
 
-  on(event: "message" | "error" | "exit", listener: (value: never) => void): void {
+  // biome-ignore lint/suspicious/noExplicitAny: the events of `ThreadPort` have values of different types.
+  on(event: "message" | "error" | "exit", listener: (value: any) => void): void {
     this.#events.on(event, listener);
   }
 

@@ -82,6 +82,13 @@ export class ReadThread {
     this.#graceMs = options.graceMs ?? GRACE_MS;
   }
 
+  /** Starts the thread early, so that it loads its modules while this thread loads its own. */
+  preload(): void {
+    if (this.#session !== undefined) return;
+    this.#session = this.#start();
+    this.#endIfUnused(this.#session);
+  }
+
   /** Calls a method on a replica of the current engine. The replica has all changes acknowledged before the call. */
   async read(engine: () => Promise<ReadableChain>, read: Read, signal?: AbortSignal): Promise<JsonBytes> {
     const limit = this.#readLimit(read.name);
@@ -119,8 +126,7 @@ export class ReadThread {
     if (session === undefined || opened === undefined) return;
     session.opened.delete(chain);
     opened.then((id) => session.thread.channel.notify("close", [id])).catch(() => {});
-    if (session.opened.size > 0) return;
-    this.#idle = setTimeout(() => this.#end(session), IDLE_MS).unref();
+    if (session.opened.size === 0) this.#endIfUnused(session);
   }
 
   /** Ends the thread. */
@@ -205,6 +211,11 @@ export class ReadThread {
     const [chain] = session.opened.keys();
     chain?.logger.warn("Thread for reads stopped, restarting", { error });
     void this.#end(session);
+  }
+
+  #endIfUnused(session: Session): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#end(session), IDLE_MS).unref();
   }
 
   /** Ends a thread. Pending reads are repeated on the next thread. */
