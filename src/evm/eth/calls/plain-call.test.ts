@@ -33,9 +33,9 @@ const CODES: Readonly<Record<string, string>> = {
 const CONTRACTS = Object.keys(CODES).map((name, index) => ({ name, address: addressOf(0x700 + index) }));
 const FUNDED = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
 
-async function openCalls() {
+async function openCalls(fork: "osaka" | "amsterdam" = "osaka") {
   const accounts = CONTRACTS.map(({ name, address }) => ({ address, nonce: 1n, code: bytesOf(CODES[name]!) }));
-  const chain = await TestChain.open(optionsOf("osaka"), accounts);
+  const chain = await TestChain.open(optionsOf(fork), accounts);
   const block = await chain.build();
   const outcomeOf = async (execute: (state: CallState) => Promise<Pick<CallOutcome, "returnData" | "failure">>) => {
     try {
@@ -83,5 +83,12 @@ describe("a call without a transaction", () => {
     for (const request of requests) expect(await direct(request)).toEqual(await asTransaction(request));
     expect(run).toHaveBeenCalledTimes(2 * requests.length - 1);
     run.mockRestore();
+  });
+
+  it.each(CONTRACTS)("runs as a transaction from Amsterdam on: $name", async ({ address: to }) => {
+    const { direct, asTransaction } = await openCalls("amsterdam");
+    for (const request of [{ to }, { to, gas: 30_000n }]) {
+      expect(await direct(request)).toEqual(await asTransaction(request));
+    }
   });
 });

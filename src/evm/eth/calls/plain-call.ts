@@ -23,13 +23,15 @@ export interface PlainCall {
 
 /**
  * Converts a request into a plain call with a gas limit. Returns undefined if the request has fields of a transaction,
- * or if its gas or value requires a rejection.
+ * if its gas or value requires a rejection, and from Amsterdam on.
  */
 export function plainCallOf(
   request: CallRequest,
   gasLimit: bigint,
   { machine, rules }: { machine: Machine; rules: ForkRules },
 ): PlainCall | undefined {
+  // The gas of new state comes from a reservoir that only a transaction fills (EIP-8037).
+  if (rules.isSince("amsterdam")) return undefined;
   const { from = NO_ADDRESS, to, value = 0n, data = new Uint8Array(0), accessList, gasPrice = 0n } = request;
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, blobVersionedHashes, authorizationList } = request;
   const isFree = gasPrice === 0n && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n;
