@@ -12,7 +12,10 @@ import type { KnownStateRoot, StateRequest } from "../chain/states/state-store.t
 export interface ChainView {
   readonly config: BeaconConfig;
   readonly clock: Pick<Clock, "currentSlot">;
-  readonly forkChoice: Pick<ForkChoice, "justified" | "finalized" | "get" | "leaves" | "all" | "weightOf">;
+  readonly forkChoice: Pick<
+    ForkChoice,
+    "justified" | "finalized" | "get" | "leaves" | "all" | "weightOf" | "payloadStatusOf"
+  >;
   readonly justifiedCheckpoint: Checkpoint;
   readonly finalizedCheckpoint: Checkpoint;
   readonly payloads: Pick<PayloadVerification, "isOptimistic">;

@@ -180,7 +180,7 @@ export type StateProof = {
   state_root: Root;
   /** Null for the state of a slot without a block. */
   block_root: Root | null;
-  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld or not followed by a block yet. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld. */
   timestamp: Uint64 | null;
   gindex: Uint64;
   depth: Uint64;
@@ -204,7 +204,7 @@ export type StateMultiproof = {
   state_root: Root;
   /** Null for the state of a slot without a block. */
   block_root: Root | null;
-  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld or not followed by a block yet. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld. */
   timestamp: Uint64 | null;
   /** Unique leaves, by descending generalized index. */
   leaves: Array<{ gindex: Uint64; leaf: Root }>;
@@ -228,7 +228,7 @@ export type BlockProof = {
   slot: Uint64;
   state_root: Root;
   block_root: Root;
-  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld or not followed by a block yet. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld. */
   timestamp: Uint64 | null;
   gindex: Uint64;
   depth: Uint64;
@@ -251,7 +251,7 @@ export type BlockMultiproof = {
   slot: Uint64;
   state_root: Root;
   block_root: Root;
-  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld or not followed by a block yet. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such child, and since gloas also if its payload is withheld. */
   timestamp: Uint64 | null;
   /** Unique leaves, by descending generalized index. */
   leaves: Array<{ gindex: Uint64; leaf: Root }>;

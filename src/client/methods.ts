@@ -363,7 +363,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<200 | 202>;
   /** Alias of post_v2_beacon_blinded_blocks. */
   post_v1_beacon_blinded_blocks: Methods<F>["post_v2_beacon_blinded_blocks"];
-  /** A signed blinded block, with the header of its payload; before bellatrix the block identity. */
+  /** A signed blinded block, with the header of its payload; before bellatrix and since gloas the block itself. */
   get_v1_beacon_blinded_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */

@@ -42,7 +42,7 @@ const membersWith = (blockRoot: JsonSchema) => ({
     either(uint64, nothing),
     "Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's " +
       "canonical child. Proofs against the state root include it as well. Null before deneb, while there is no such " +
-      "child, and since gloas also if its payload is withheld or not followed by a block yet.",
+      "child, and since gloas also if its payload is withheld.",
   ),
 });
 

@@ -13,9 +13,17 @@ export interface NamedNetwork {
   directory: string | undefined;
 }
 
+/** Forks that were scheduled after the release of the library. */
+const LATER_SCHEDULES: Readonly<Record<string, Partial<ChainConfig>>> = {
+  // ethereum/pm#2205
+  sepolia: { GLOAS_FORK_EPOCH: 353_024 },
+};
+
 /** Loads the configuration of a network, either built in or from `config.yaml` in its directory. */
 export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfig {
-  if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
+  if (directory === undefined) {
+    return { ...networksChainConfig[name as keyof typeof networksChainConfig], ...LATER_SCHEDULES[name] };
+  }
   return readConfigFile(directory, createChainConfig);
 }
 

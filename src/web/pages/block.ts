@@ -11,6 +11,27 @@ import { Show, useLoaded } from "../parts/loading.ts";
 import { BlockStatus } from "../parts/status.ts";
 import { timeOfSlot } from "../slot-time.ts";
 
+/** `builder_index` of a proposer's own bid (gloas/beacon-chain.md, BUILDER_INDEX_SELF_BUILD). */
+const SELF_BUILD = "18446744073709551615";
+
+interface Requests {
+  deposits: unknown[];
+  withdrawals: unknown[];
+  consolidations: unknown[];
+  builder_deposits?: unknown[];
+  builder_exits?: unknown[];
+}
+
+interface Bid {
+  parent_block_hash: string;
+  block_hash: string;
+  fee_recipient: string;
+  gas_limit: string;
+  builder_index: string;
+  value: string;
+  blob_kzg_commitments: string[];
+}
+
 type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
 
 /** Block body fields used by the page. The set of fields depends on the fork. */
@@ -37,7 +58,11 @@ interface Body {
     withdrawals?: { index: string; validator_index: string; address: string; amount: string }[];
   };
   blob_kzg_commitments?: string[];
-  execution_requests?: { deposits: unknown[]; withdrawals: unknown[]; consolidations: unknown[] };
+  execution_requests?: Requests;
+  /** The following since gloas. */
+  signed_execution_payload_bid?: { message: Bid };
+  payload_attestations?: unknown[];
+  parent_execution_requests?: Requests;
 }
 
 export function BlockPage({ subject = "head" }: { subject: string | undefined }) {
@@ -102,7 +127,9 @@ function Block({ header: { root, canonical, header } }: { header: Header }) {
 
 function BodyView({ root, body }: { root: string; body: Body }) {
   const payload = body.execution_payload;
-  const requests = body.execution_requests;
+  const bid = body.signed_execution_payload_bid?.message;
+  const requests = body.execution_requests ?? body.parent_execution_requests;
+  const commitments = body.blob_kzg_commitments ?? bid?.blob_kzg_commitments;
   return html`
     <h2>Contents</h2>
     <${Fields} of=${{
@@ -115,20 +142,23 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       "Proposer slashings": body.proposer_slashings.length,
       "Attester slashings": body.attester_slashings.length,
       "BLS to execution changes": body.bls_to_execution_changes?.length,
-      Blobs: body.blob_kzg_commitments?.length,
-      "Execution requests":
+      Blobs: commitments?.length,
+      "Payload attestations": body.payload_attestations?.length,
+      [bid ? "Execution requests of the parent" : "Execution requests"]:
         requests &&
         [
           counted(requests.deposits.length, "deposit"),
           counted(requests.withdrawals.length, "withdrawal"),
           counted(requests.consolidations.length, "consolidation"),
+          ...(requests.builder_deposits ? [counted(requests.builder_deposits.length, "builder deposit")] : []),
+          ...(requests.builder_exits ? [counted(requests.builder_exits.length, "builder exit")] : []),
         ].join(", "),
     }} />
     ${
-      body.blob_kzg_commitments !== undefined &&
-      body.blob_kzg_commitments.length > 0 &&
+      commitments !== undefined &&
+      commitments.length > 0 &&
       html`<h2>Blobs</h2>
-      <${Blobs} key=${root} root=${root} commitments=${body.blob_kzg_commitments} />`
+      <${Blobs} key=${root} root=${root} commitments=${commitments} />`
     }
     <h2>Attestations</h2>
     <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", numeric("committees"), numeric("validators"), "head block"]}
@@ -138,6 +168,18 @@ function BodyView({ root, body }: { root: string; body: Body }) {
         countBits(aggregation_bits, "list"),
         html`<${BlockLink} root=${data.beacon_block_root} />`,
       ])} />
+    ${
+      bid &&
+      html`<h2>Payload bid</h2>
+      <${Fields} of=${{
+        Builder: bid.builder_index === SELF_BUILD ? "the proposer" : bid.builder_index,
+        Value: `${grouped(bid.value)} Gwei`,
+        Hash: html`<${PayloadHash} hash=${bid.block_hash} />`,
+        "Parent hash": html`<${PayloadHash} hash=${bid.parent_block_hash} />`,
+        "Fee recipient": html`<${Address} address=${bid.fee_recipient} isWhole />`,
+        "Gas limit": grouped(bid.gas_limit),
+      }} />`
+    }
     ${
       payload &&
       html`<h2>Execution payload</h2>

@@ -126,6 +126,14 @@ describe("proofs in gloas", () => {
   });
 });
 
+it("returns gloas blocks as they are, blinded ones too", async () => {
+  const chain = createFakeChain([{ fork: "gloas", epoch: 0 }]);
+  const caller = callerOf(chain);
+  const block = await caller.call("get_v2_beacon_blocks_blockId", ["head"]);
+  expect(block.message.body.signed_execution_payload_bid.message.builder_index).toBe("0");
+  expect(await caller.call("get_v1_beacon_blinded_blocks_blockId", ["head"])).toEqual(block);
+});
+
 describe("the EIP-4788 timestamp in gloas", () => {
   function block(slot: number, bid: { parent: number; own: number }, finalized: boolean): ChainBlock {
     const signed = ssz.gloas.SignedBeaconBlock.defaultValue();
@@ -137,12 +145,13 @@ describe("the EIP-4788 timestamp in gloas", () => {
   }
 
   /** Asks for the timestamp of the genesis block, whose descendants are these. */
-  async function timestampWith(...blocks: ChainBlock[]) {
+  async function timestampWith(payload: "empty" | "full", ...blocks: ChainBlock[]) {
     const chain = createFakeChain([{ fork: "gloas", epoch: 0 }]);
     chain.blocks.childrenOf = async (root) => {
       const position = root === chain.genesisRoot ? -1 : blocks.findIndex((each) => each.root === root);
       return blocks.slice(position + 1, position + 2);
     };
+    Object.assign(chain.forkChoice, { payloadStatusOf: () => payload });
     const caller = callerOf(chain);
     const { timestamp } = await caller.call("getBlockProof", [0, ["slot"]]);
     const meta = await caller.meta("getBlockProof", [0, ["slot"]]);
@@ -152,14 +161,21 @@ describe("the EIP-4788 timestamp in gloas", () => {
   it("is that of the child's payload once a block builds on it", async () => {
     const child = block(2, { parent: 1, own: 2 }, true);
     const timestamp = String(GENESIS_TIME + 2 * SLOT_SECONDS);
-    expect(await timestampWith(child)).toEqual({ timestamp: null, finalized: false });
-    expect(await timestampWith(child, block(3, { parent: 2, own: 3 }, false))).toEqual({ timestamp, finalized: false });
-    expect(await timestampWith(child, block(3, { parent: 2, own: 3 }, true))).toEqual({ timestamp, finalized: true });
+    expect(await timestampWith("empty", child)).toEqual({ timestamp: null, finalized: false });
+    expect(await timestampWith("full", child)).toEqual({ timestamp, finalized: false });
+    expect(await timestampWith("empty", child, block(3, { parent: 2, own: 3 }, false))).toEqual({
+      timestamp,
+      finalized: false,
+    });
+    expect(await timestampWith("empty", child, block(3, { parent: 2, own: 3 }, true))).toEqual({
+      timestamp,
+      finalized: true,
+    });
   });
 
   it("is null if the child's payload is withheld", async () => {
     const child = block(2, { parent: 1, own: 2 }, true);
-    expect(await timestampWith(child, block(3, { parent: 1, own: 3 }, true))).toEqual({
+    expect(await timestampWith("full", child, block(3, { parent: 1, own: 3 }, true))).toEqual({
       timestamp: null,
       finalized: true,
     });

@@ -105,6 +105,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
       finalized,
       all: () => blocks.map(forkChoiceBlock),
       weightOf: () => 0,
+      payloadStatusOf: () => "empty",
       // The head state did not process the head block, so its latest block is genesis.
       get: (root) => blocks.filter((block) => block.root === root).map(forkChoiceBlock)[0],
       leaves: () => [forkChoiceBlock(headBlock), forkChoiceBlock(sideBlock)],

@@ -1,6 +1,6 @@
 import type { Type } from "@chainsafe/ssz";
 import type { routes } from "@lodestar/api";
-import { type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
+import { type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
 import { signedBeaconBlockToBlinded } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
@@ -25,6 +25,7 @@ import {
 import { BLOCK_ID } from "../../params/common.ts";
 import { blockId } from "../../params/identifiers.ts";
 import { root, slot } from "../../params/scalars.ts";
+import { signedBlindedBlockType } from "../../params/signed-blocks.ts";
 import { either, list, nothing, object, shape } from "../../schemas.ts";
 
 const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
@@ -147,9 +148,19 @@ const getBlockAttestationsV2 = defineOperation("beacon.getBlockAttestationsV2", 
   handler: ({ chain }, { blockId }) => attestationsOf(chain, blockId),
 });
 
+/** Encodes blinded blocks. For gloas the library would use the type of electra. */
+const BLINDED_BLOCK = {
+  toJson: (block: unknown, meta: unknown) => typeOfBlinded(meta).toJson(block as SignedBlindedBeaconBlock),
+  fromJson: (json: unknown, meta: unknown) => typeOfBlinded(meta).fromJson(json),
+  serialize: (block: unknown, meta: unknown) => typeOfBlinded(meta).serialize(block as SignedBlindedBeaconBlock),
+  deserialize: (bytes: Uint8Array, meta: unknown) => typeOfBlinded(meta).deserialize(bytes),
+};
+
+const typeOfBlinded = (meta: unknown) => signedBlindedBlockType((meta as VersionedMeta).version);
+
 const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
   name: "get_v1_beacon_blinded_blocks_blockId",
-  summary: "A signed blinded block, with the header of its payload; before bellatrix the block identity.",
+  summary: "A signed blinded block, with the header of its payload; before bellatrix and since gloas the block itself.",
   params: { blockId: BLOCK_ID },
   result: { name: "signed_blinded_block", schema: shape("SignedBlindedBeaconBlock") },
   failures: ["not-found"],
@@ -157,10 +168,12 @@ const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
   cost: "cheap",
   access: "read",
   example: { params: ["head"] },
+  codec: ({ beacon }) => ({ ...beacon.getBlindedBlock.resp, data: BLINDED_BLOCK }),
   async handler({ chain }, { blockId }) {
     const block = await resolveBlock(chain, blockId);
     const meta = versionedMetaOf(chain, block.slot, block);
-    return { data: isForkPostBellatrix(meta.version) ? blinded(chain, block.signed) : block.signed, meta };
+    const hasPayload = isForkPostBellatrix(meta.version) && !isForkPostGloas(meta.version);
+    return { data: hasPayload ? blinded(chain, block.signed) : block.signed, meta };
   },
 });
 

@@ -172,12 +172,13 @@ async function blockRootTimestamp(chain: ChainView, root: RootHex): Promise<Bloc
     const { executionPayload } = signed.message.body as deneb.BeaconBlockBody;
     return { timestamp: String(executionPayload.timestamp), isFinal };
   }
-  // The next block determines whether the payload is on the canonical chain.
+  // The next block determines whether the payload is on the canonical chain, until then fork choice.
   const next = await canonicalChild(chain, child.root);
-  if (next === undefined) return { timestamp: null, isFinal: false };
-  const isCanonical = ssz.Bytes32.equals(bidOf(next).parentBlockHash, bidOf(child).blockHash);
+  const isCanonical = next
+    ? ssz.Bytes32.equals(bidOf(next).parentBlockHash, bidOf(child).blockHash)
+    : chain.forkChoice.payloadStatusOf(child.root) === "full";
   const timestamp = isCanonical ? String(computeTimeAtSlot(chain.config, slot, chain.genesis.time)) : null;
-  return { timestamp, isFinal: next.finalized };
+  return { timestamp, isFinal: next?.finalized ?? false };
 }
 
 async function canonicalChild({ blocks }: ChainView, root: RootHex): Promise<ChainBlock | undefined> {
