@@ -11,6 +11,7 @@ const HEAD = { root: "0x01", slot: 4, parentRoot: GENESIS.root };
 /** Components restored to their captured state, in addition to fork choice and the head. */
 const CAPTURED = [
   "payloads",
+  "payloadQueue",
   "states",
   "snapshots",
   "pubkeys",
@@ -24,7 +25,7 @@ const CAPTURED = [
   "syncSubscriptions",
 ];
 /** Components that drop the abandoned blocks. */
-const RESET = ["blocks", "importQueue", "payloadPreparer"];
+const RESET = ["blocks", "payloadStore", "importQueue", "payloadPreparer"];
 
 /** Snapshots of a chain whose components only log calls. */
 function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: string; canonical?: RootHex[] } = {}) {
@@ -75,6 +76,7 @@ function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: st
       },
     }),
     blocks: { clear: reset("blocks"), isCanonical: async (root: RootHex) => canonical.includes(root) },
+    payloadStore: { clear: reset("payloadStore") },
     importQueue: { dropAwaiting: reset("importQueue") },
     payloadPreparer: { forget: reset("payloadPreparer") },
     tracker: part("tracker", {

@@ -12,6 +12,8 @@ import type { HeadTracker } from "./head/head-tracker.ts";
 import type { DataHistory } from "./history/data-history.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
+import type { PayloadQueue } from "./payloads/payload-queue.ts";
+import type { PayloadStore } from "./payloads/payload-store.ts";
 import type { Pools } from "./pools/pools.ts";
 import type { PayloadPreparer } from "./production/payload-preparer.ts";
 import type { Pubkeys } from "./pubkeys/pubkeys.ts";
@@ -27,6 +29,8 @@ interface ChangingParts {
   changes: SerialQueue;
   forkChoice: ForkChoice;
   payloads: PayloadVerification;
+  payloadStore: PayloadStore;
+  payloadQueue: PayloadQueue;
   blocks: BlockStore;
   states: StateStore;
   snapshots: SnapshotStore;
@@ -116,6 +120,7 @@ export class ChainSnapshots {
     return {
       forkChoice: parts.forkChoice.capture(),
       unverifiedFrom: parts.payloads.capture(),
+      payloadArrivals: parts.payloadQueue.capture(),
       states: parts.states.capture(new Set([head.root, justified.root, finalized.root])),
       snapshots: parts.snapshots.capture(),
       pubkeys: parts.pubkeys.capture(),
@@ -164,6 +169,8 @@ export class ChainSnapshots {
   #restore(memory: Memory, forkSlot: Slot): void {
     const parts = this.#parts;
     parts.blocks.clear();
+    parts.payloadStore.clear();
+    parts.payloadQueue.restore(memory.payloadArrivals);
     parts.forkChoice.restore(memory.forkChoice);
     parts.payloads.restore(memory.unverifiedFrom);
     parts.states.restore(memory.states);

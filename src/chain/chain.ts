@@ -4,7 +4,7 @@ import {
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
 } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { gloas, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
@@ -23,7 +23,7 @@ import type { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { PayloadVerification } from "./fork-choice/payload-verification.ts";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import { type Checkpoint, type ForkChoiceBlock, type ForkChoiceNode, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SyncStatus } from "./head/sync-status.ts";
 import type { History } from "./history/history.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
@@ -33,6 +33,9 @@ import type { ImportedSegment } from "./import/segment-importer.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
 import { type OpenedParts, openParts } from "./open-parts.ts";
 import type { OperationProcessor } from "./operation-processor.ts";
+import type { ParentPayloads } from "./payloads/parent-payloads.ts";
+import type { EnvelopeArrival, ImportedPayload } from "./payloads/payload-queue.ts";
+import type { PayloadStore } from "./payloads/payload-store.ts";
 import type { GivenSignature } from "./pools/pooled-signature.ts";
 import type { Pools } from "./pools/pools.ts";
 import type { BlockProducer, ProducedFullBlock } from "./production/block-producer.ts";
@@ -56,6 +59,9 @@ export class BeaconChain {
   readonly clock: Clock;
   readonly forkChoice: ForkChoice;
   readonly payloads: PayloadVerification;
+  /** Payloads of blocks since gloas. */
+  readonly payloadStore: PayloadStore;
+  readonly parentPayloads: ParentPayloads;
   readonly blocks: BlockStore;
   readonly history: History;
   readonly states: StateStore;
@@ -131,6 +137,8 @@ export class BeaconChain {
     this.#wired = wired;
     this.events = wired.events;
     this.blocks = wired.blocks;
+    this.payloadStore = wired.payloadStore;
+    this.parentPayloads = wired.parentPayloads;
     this.states = wired.states;
     this.data = wired.data;
     this.pools = wired.pools;
@@ -155,6 +163,11 @@ export class BeaconChain {
   /** Head block selected by fork choice. */
   get head(): ForkChoiceBlock {
     return this.#wired.tracker.head;
+  }
+
+  /** Head block with its payload status: since gloas, whether the chain's newest payload is its own. */
+  get headNode(): ForkChoiceNode {
+    return this.#wired.tracker.headNode;
   }
 
   /** Post-state of the head block, not advanced to the current slot. */
@@ -232,6 +245,34 @@ export class BeaconChain {
   }
 
   /**
+   * Verifies and imports the payload of a block since gloas. Resolves once it is stored and the head is updated; throws
+   * a `BlockRejection` if it is invalid, or if it has to wait for its block, its data or the execution engine.
+   */
+  importPayload(envelope: gloas.SignedExecutionPayloadEnvelope, arrival?: EnvelopeArrival): Promise<ImportedPayload> {
+    return this.#wired.payloadQueue.importEnvelope(envelope, arrival);
+  }
+
+  /** Imports a payload that was produced by this node and signed by one of its validators. */
+  importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
+    return this.#wired.payloadQueue.importOwn(envelope);
+  }
+
+  /**
+   * What members of the payload timeliness committee attest to (gloas/validator.md, Constructing the
+   * `PayloadAttestationMessage`).
+   */
+  payloadAttestationVote(block: {
+    signed: SignedBeaconBlock;
+    root: RootHex;
+  }): Pick<gloas.PayloadAttestationData, "payloadPresent" | "blobDataAvailable"> {
+    const { payloadQueue } = this.#wired;
+    return {
+      payloadPresent: payloadQueue.isTimely(block.root),
+      blobDataAvailable: payloadQueue.isDataAvailable(block),
+    };
+  }
+
+  /**
    * Imports a chain segment: consecutive blocks in ascending order, starting with a child of a known block. Faster than
    * importing blocks one by one. Throws a `BlockRejection` for the first invalid block. Earlier blocks stay imported,
    * even after an abort.
@@ -276,6 +317,7 @@ export class BeaconChain {
     this.#wired.dataMaintenance.stopProducing();
     await this.#wired.engineNotifier.close();
     await this.#wired.importQueue.close();
+    await this.#wired.payloadQueue.close();
     await this.#wired.dataMaintenance.close();
     try {
       await this.store();
@@ -323,7 +365,7 @@ export class BeaconChain {
       this.clock.onSlot((slot) => this.#onSlot(slot)),
       this.#engine.onStateChange((state) => {
         if (!isReachable(state)) return;
-        void this.#wired.importQueue.retryWaiting();
+        this.#retryWaiting();
         this.#wired.payloadPreparer.resume();
       }),
       ...[
@@ -345,9 +387,16 @@ export class BeaconChain {
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
     this.#wired.dataMaintenance.onSlot(slot);
-    void this.#wired.importQueue.retryWaiting();
+    this.#wired.payloadQueue.onSlot(slot);
+    this.#retryWaiting();
     await this.refreshHead();
     this.#wired.engineNotifier.onSlot();
+  }
+
+  /** Retries blocks and payloads that are waiting for the execution engine. */
+  #retryWaiting(): void {
+    void this.#wired.importQueue.retryWaiting();
+    void this.#wired.payloadQueue.retryWaiting();
   }
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
@@ -372,6 +421,7 @@ export class BeaconChain {
     const { checkpoint, state } = await this.#wired.archiver.archive();
     this.pools.pruneByFinality(state);
     this.#wired.importQueue.dropUnfit();
+    this.#wired.payloadQueue.dropUnfit();
     this.data.pool.prune(computeStartSlotAtEpoch(checkpoint.epoch) + 1);
     this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
     this.events.publish("finalized", {

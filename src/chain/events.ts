@@ -5,6 +5,7 @@ import type {
   altair,
   capella,
   deneb,
+  gloas,
   LightClientFinalityUpdate,
   LightClientOptimisticUpdate,
   phase0,
@@ -59,10 +60,32 @@ export interface BlockEvent {
   executionOptimistic: boolean;
 }
 
+/** An envelope that matches its block and is signed by the builder. Its payload may still turn out to be invalid. */
+interface GossipPayloadEvent {
+  slot: number;
+  root: RootHex;
+  signed: gloas.SignedExecutionPayloadEnvelope;
+}
+
+/** A payload was imported for a block since gloas. */
+export interface PayloadEvent {
+  slot: number;
+  /** Root of the block. */
+  root: RootHex;
+  blockHash: RootHex;
+  /** Infinity for a payload built by the proposer. */
+  builderIndex: number;
+  executionOptimistic: boolean;
+}
+
 /** Events of the chain. */
 interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
+  payloadGossip: GossipPayloadEvent;
+  /** The payload and the data of a block can be attested to by the payload timeliness committee. */
+  payloadAvailable: { slot: number; root: RootHex };
+  payload: PayloadEvent;
   /** A single block was imported. `seconds` is the wall-clock duration of the import. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;

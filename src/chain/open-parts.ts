@@ -13,10 +13,12 @@ import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { anchorBlock } from "./anchor/anchor.ts";
+import { readStoredBlock } from "./blocks/stored-block.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { PayloadVerification } from "./fork-choice/payload-verification.ts";
 import { checkFinalizedHistory } from "./history/check-history.ts";
 import { type HistoryEnd, readHistoryEnd } from "./history/history.ts";
+import { PayloadStore } from "./payloads/payload-store.ts";
 import { Pubkeys } from "./pubkeys/pubkeys.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 
@@ -65,7 +67,10 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
   const forkChoice = ForkChoice.fromAnchor({
     config,
     currentSlot: anchorState.slot,
-    anchor: anchorBlock(anchorState, finalized, { isVerified: unverifiedFrom === null }),
+    anchor: anchorBlock(anchorState, finalized, {
+      isVerified: unverifiedFrom === null,
+      payloadNumber: await storedPayloadNumber(finalized.root, { config, db }),
+    }),
     checkpoint: finalized,
     balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
     totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
@@ -77,6 +82,17 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
   const historyEnd = await readHistoryEnd(db);
   opening.move();
   return { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits, historyEnd };
+}
+
+/** Returns the number of the finalized block's payload; null if it is not stored. */
+async function storedPayloadNumber(
+  root: RootHex,
+  { config, db }: Pick<OpeningOptions, "config" | "db">,
+): Promise<number | null> {
+  const bytes = await db.blocks.get(root);
+  const signed = bytes && readStoredBlock({ config, db }, root, bytes);
+  const newPayload = signed && (await new PayloadStore({ config, db }).payloadOf(signed, root));
+  return newPayload?.payload.blockNumber ?? null;
 }
 
 async function readFinalizedState(

@@ -1,8 +1,10 @@
+import type { BitArray } from "@chainsafe/ssz";
 import { getAttesterSlashableIndices } from "@lodestar/state-transition";
 import {
   type AttesterSlashing,
   type altair,
   type capella,
+  type gloas,
   type phase0,
   type SignedAggregateAndProof,
   type SingleAttestation,
@@ -12,12 +14,11 @@ import {
 import { toHex, toRootHex } from "@lodestar/utils";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { AttestationVotes } from "./fork-choice/types.ts";
+import type { AttestationVotes, PayloadAttestationVotes } from "./fork-choice/types.ts";
 import type { AddOutcome } from "./pools/aggregate-set.ts";
-import type { AttestationPool } from "./pools/attestation-pool.ts";
-import type { OperationPool } from "./pools/operation-pool.ts";
 import type { GivenSignature } from "./pools/pooled-signature.ts";
-import type { PooledContribution, SyncCommitteePool } from "./pools/sync-committee-pool.ts";
+import type { Pools } from "./pools/pools.ts";
+import type { PooledContribution } from "./pools/sync-committee-pool.ts";
 import { type ValidatedAggregate, validateAggregates } from "./validation/aggregate.ts";
 import { type ValidatedAttestation, validateAttestations } from "./validation/attestation.ts";
 import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
@@ -37,13 +38,20 @@ interface OperationProcessorParts {
   context: ValidationContext;
   forkChoice: ForkChoice;
   events: ChainEvents;
-  pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
+  pools: Pick<Pools, "attestations" | "operations" | "syncCommittee" | "payloadAttestations">;
   /** Recomputes the head. */
   refreshHead(): Promise<void>;
 }
 
 /** Committee attestation signed by this node's validators, without an aggregator. */
 type OwnAttestation = Omit<ValidatedAggregate, "signature" | "aggregatorIndex"> & { signature: GivenSignature };
+
+/** Payload attestations signed by this node's validators. The bits are positions in the committee. */
+interface OwnPayloadAttestation {
+  data: gloas.PayloadAttestationData;
+  bits: BitArray;
+  signature: GivenSignature;
+}
 
 /**
  * Entry point for operations from the API and from gossip. Validates operations, adds them to the pools, counts them in
@@ -102,6 +110,13 @@ export class OperationProcessor {
     pools.attestations.addAggregate(attestation);
     for (const index of attestingIndices) context.seen.attesters.add(data.target.epoch, index, dataRoot);
     forkChoice.onAttestation(votesOf(data, attestingIndices), { isFromBlock: false });
+  }
+
+  /** Adds payload attestations with the same data by this node's own validators, without verification or events. */
+  ownPayloadAttestation({ data, bits, signature }: OwnPayloadAttestation): void {
+    const { forkChoice, pools } = this.#parts;
+    pools.payloadAttestations.addAggregate({ data, bits, signature });
+    forkChoice.onPayloadAttestation(payloadVotesOf(data, bits.getTrueBitIndexes()));
   }
 
   /** Adds a sync committee contribution by this node's own validators, without verification or events. */
@@ -227,4 +242,11 @@ function votesOf(
   indices: ArrayLike<number>,
 ): AttestationVotes {
   return { indices, slot, targetEpoch: target.epoch, blockRoot: toRootHex(beaconBlockRoot) };
+}
+
+function payloadVotesOf(
+  { slot, beaconBlockRoot, payloadPresent, blobDataAvailable }: gloas.PayloadAttestationData,
+  positions: Iterable<number>,
+): PayloadAttestationVotes {
+  return { positions, slot, blockRoot: toRootHex(beaconBlockRoot), payloadPresent, blobDataAvailable };
 }

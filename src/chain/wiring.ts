@@ -30,6 +30,9 @@ import { InvalidBlockRoots } from "./import/invalid-block-roots.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import type { OpenedParts, OpeningOptions } from "./open-parts.ts";
 import { OperationProcessor } from "./operation-processor.ts";
+import { ParentPayloads } from "./payloads/parent-payloads.ts";
+import { PayloadQueue } from "./payloads/payload-queue.ts";
+import { PayloadStore } from "./payloads/payload-store.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { type ConnectedBuilder, createBuilderComponents } from "./production/builder-components.ts";
@@ -106,6 +109,7 @@ export function wireParts(
   const isDistant = snapshots.oldest.slot > GENESIS_SLOT;
   const genesis = isDistant && read ? new GenesisLoader({ config, pubkeyCache, read }) : undefined;
   const blocks = new BlockStore({ config, db, forkChoice, payloads, genesis });
+  const payloadStore = new PayloadStore({ config, db });
   const states = new StateStore({ db, blocks, forkChoice, snapshots, genesis, limits });
   states.holdAdvanced(forkChoice.finalized.root, anchorState);
   const custody = new Custody(config, options.custody);
@@ -129,6 +133,7 @@ export function wireParts(
     config,
     forkChoice,
     blocks,
+    payloads: payloadStore,
     engine,
     events,
     logger: log,
@@ -149,12 +154,31 @@ export function wireParts(
     bls,
     engine,
     payloads,
+    payloadStore,
     verdicts,
     invalidBlocks,
     events,
     logger: log,
     hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, snapshotWriter, states }),
     producedState: (root) => producer.postState(root),
+    changes,
+    settle,
+  });
+  const payloadQueue = new PayloadQueue({
+    config,
+    db,
+    clock,
+    forkChoice,
+    blocks,
+    states,
+    data,
+    bls,
+    engine,
+    payloads,
+    payloadStore,
+    verdicts,
+    events,
+    logger: log,
     changes,
     settle,
   });
@@ -239,9 +263,12 @@ export function wireParts(
     doubtHead: () => engineNotifier.notify(),
   });
   const eth1 = new Eth1Proposals(deposits);
+  const parentPayloads = new ParentPayloads({ forkChoice, blocks, payloadStore });
   const producer = new BlockProducer({
     config,
     states,
+    forkChoice,
+    parentPayloads,
     engine,
     payloadBuilder,
     pools,
@@ -284,6 +311,8 @@ export function wireParts(
     changes,
     forkChoice,
     payloads,
+    payloadStore,
+    payloadQueue,
     blocks,
     states,
     snapshots,
@@ -328,6 +357,9 @@ export function wireParts(
     archiver,
     engineNotifier,
     importQueue,
+    payloadStore,
+    payloadQueue,
+    parentPayloads,
     dataMaintenance,
     builderComponents,
     payloadPreparer,

@@ -332,7 +332,9 @@ export class DevChain {
 function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
   if (!(engine instanceof DevExecutionEngine)) return undefined;
   const requests = new ExecutionRequestQueue(chain, db);
-  engine.takeRequestsFrom(({ parentBeaconBlockRoot }) => requests.selectFor(toRootHex(parentBeaconBlockRoot)));
+  engine.takeRequestsFrom(({ parentBeaconBlockRoot, parent }) =>
+    requests.selectFor(toRootHex(parentBeaconBlockRoot), toRootHex(parent.blockHash)),
+  );
   return requests;
 }
 

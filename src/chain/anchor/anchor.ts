@@ -1,8 +1,9 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { ZERO_HASH } from "@lodestar/params";
+import { ForkSeq, ZERO_HASH } from "@lodestar/params";
 import {
   type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
+  type CachedBeaconStateGloas,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
   isExecutionStateType,
@@ -90,13 +91,24 @@ export function checkpointsOf(
   };
 }
 
-/** Builds the fork choice node for the anchor, treating its block as justified and finalized. */
+interface AnchorOptions {
+  /** True if the payloads up to the anchor are known to be valid. */
+  isVerified: boolean;
+  /** Number of the block's stored payload; null if none is stored. Only needed since gloas. */
+  payloadNumber: number | null;
+}
+
+/**
+ * Builds the fork choice node for the anchor, treating its block as justified and finalized. Since gloas, its payload is
+ * absent unless it is stored.
+ */
 export function anchorBlock(
   state: CachedBeaconStateAllForks,
   checkpoint: Checkpoint,
-  { isVerified }: { isVerified: boolean },
+  options: AnchorOptions,
 ): ForkChoiceBlock {
   const header = latestBlockHeader(state);
+  const isGloasBlock = state.config.getForkSeq(header.slot) >= ForkSeq.gloas;
   return {
     slot: header.slot,
     root: checkpoint.root,
@@ -107,12 +119,30 @@ export function anchorBlock(
     finalized: checkpoint,
     unrealizedJustified: checkpoint,
     unrealizedFinalized: checkpoint,
-    execution: executionOf(state, isVerified),
+    ...("latestExecutionPayloadBid" in state
+      ? gloasExecution(state as CachedBeaconStateGloas, isGloasBlock, options)
+      : { execution: executionOf(state, options) }),
   };
 }
 
-function executionOf(state: CachedBeaconStateAllForks, isVerified: boolean): ForkChoiceExecution {
+function executionOf(state: CachedBeaconStateAllForks, { isVerified }: AnchorOptions): ForkChoiceExecution {
   if (!isExecutionStateType(state) || !isMergeTransitionComplete(state)) return { status: "pre-merge" };
   const { blockHash, blockNumber } = state.latestExecutionPayloadHeader;
   return { status: isVerified ? "valid" : "optimistic", blockHash: toRootHex(blockHash), blockNumber };
+}
+
+/** A block from before the fork has no bid, but its payload is the one from which the state starts. */
+function gloasExecution(
+  state: CachedBeaconStateGloas,
+  isGloasBlock: boolean,
+  { isVerified, payloadNumber }: AnchorOptions,
+): Pick<ForkChoiceBlock, "execution" | "bid"> {
+  const blockHash = toRootHex(state.latestExecutionPayloadBid.blockHash);
+  const payload = { status: isVerified ? "valid" : "optimistic", blockHash } as const;
+  if (!isGloasBlock) return { execution: { ...payload, blockNumber: payloadNumber ?? 0 } };
+  const parentBlockHash = toRootHex(state.latestExecutionPayloadBid.parentBlockHash);
+  return {
+    execution: payloadNumber === null ? { status: "absent" } : { ...payload, blockNumber: payloadNumber },
+    bid: { blockHash, parentBlockHash },
+  };
 }

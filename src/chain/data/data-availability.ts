@@ -12,6 +12,7 @@ import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Clock } from "../clock/clock.ts";
 import { attributeTo, BlockRejection } from "../import/block-rejection.ts";
+import { hasEnvelope } from "../payloads/new-payload.ts";
 import { blobsOfBlock } from "./blobs-of-block.ts";
 import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import type { Custody } from "./custody.ts";
@@ -89,6 +90,11 @@ export class DataAvailability {
     return this.required(signed).filter((index) => !this.pool.has(root, index));
   }
 
+  /** Returns the required sidecars that are missing for the import of a block; since gloas, only its payload needs them. */
+  missingForBlock(block: BlockWithCommitments): number[] {
+    return hasEnvelope(this.#config, block.signed.message.slot) ? [] : this.missing(block);
+  }
+
   /** Returns the blocks waiting for data. */
   awaited(): BlockWithCommitments[] {
     return [...this.#awaited.values()];
@@ -121,6 +127,11 @@ export class DataAvailability {
   /** Throws if required data is missing. Blocks from sync do not wait for data. */
   requireAvailable(block: BlockWithCommitments): void {
     if (this.missing(block).length > 0) throw this.unavailable(block);
+  }
+
+  /** Throws if data is missing that the block itself requires. */
+  requireAvailableForBlock(block: BlockWithCommitments): void {
+    if (this.missingForBlock(block).length > 0) throw this.unavailable(block);
   }
 
   /** Creates the rejection for a block with missing data. */

@@ -20,8 +20,8 @@ export interface LateSidecarsParts {
 }
 
 /**
- * Stores sidecars that arrive after their block was imported, such as columns that were not required for import.
- * Sidecars that arrive during a write are batched. Sidecars stay pooled until they are stored.
+ * Stores sidecars that arrive after their block was imported, such as columns that were not required for import. Since
+ * gloas, they stay in the pool until the payload is imported, which requires them and stores them. Sidecars that arrive during a write are batched. Sidecars stay pooled until they are stored.
  */
 export class LateSidecars {
   readonly #parts: LateSidecarsParts;
@@ -36,6 +36,7 @@ export class LateSidecars {
       data.pool.onAdded((root) => this.#lookAfter(root)),
       // Sidecars may have arrived while the block was being stored.
       events.on("block", ({ root }) => this.#lookAfter(root)),
+      events.on("payload", ({ root }) => this.#lookAfter(root)),
     ];
   }
 
@@ -47,7 +48,8 @@ export class LateSidecars {
 
   #lookAfter(root: RootHex): void {
     const { forkChoice, data } = this.#parts;
-    if (!forkChoice.has(root) || data.pool.count(root) === 0) return;
+    const block = forkChoice.get(root);
+    if (!block || block.execution.status === "absent" || data.pool.count(root) === 0) return;
     this.#blocks.add(root);
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;

@@ -13,6 +13,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { isUnverified } from "../fork-choice/payload-verification.ts";
 import type { ForkChoiceBlock, ForkChoiceNode } from "../fork-choice/types.ts";
 import { requestPayloadVerdict, terminalHashOf } from "../import/verify-payload.ts";
+import type { PayloadStore } from "../payloads/payload-store.ts";
 import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import { InvalidPayloadRetry } from "./invalid-payload-retry.ts";
 import { type AskEngine, type AskedBlock, PayloadBackfill } from "./payload-backfill.ts";
@@ -21,6 +22,7 @@ interface EngineNotifierParts {
   config: BeaconConfig;
   forkChoice: ForkChoice;
   blocks: BlockStore;
+  payloads: PayloadStore;
   engine: ExecutionEngine;
   events: ChainEvents;
   logger: Logger;
@@ -162,14 +164,15 @@ export class EngineNotifier {
    * payloads were valid.
    */
   async #verifyOldest(head: ForkChoiceBlock): Promise<boolean> {
-    const { config, forkChoice, blocks, engine } = this.#parts;
+    const { forkChoice, blocks, payloads, engine } = this.#parts;
     if (!isReachable(engine.state)) return false;
     const unverified = forkChoice.optimisticAncestors(head.root).reverse();
     for (const block of unverified) {
       const signed = await blocks.signedByRoot(block.root);
+      const newPayload = signed && (await payloads.payloadOf(signed, block.root));
       // The anchor block may not be stored.
-      if (!signed) continue;
-      const verdict = await this.#ask(block, () => requestPayloadVerdict(signed, config, engine));
+      if (!newPayload) continue;
+      const verdict = await this.#ask(block, () => requestPayloadVerdict(newPayload, engine));
       if (!verdict || verdict.status === "optimistic" || this.#isClosed) return false;
       await this.#apply(block, verdict);
       if (forkChoice.get(block.root)?.execution.status !== "valid") return false;

@@ -1,16 +1,16 @@
-import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex } from "@lodestar/types";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../../execution/engine.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { requestPayloadVerdict } from "../import/verify-payload.ts";
+import type { PayloadStore } from "../payloads/payload-store.ts";
 import type { AskEngine } from "./payload-backfill.ts";
 
 interface InvalidPayloadRetryParts {
-  config: BeaconConfig;
   forkChoice: ForkChoice;
   blocks: BlockStore;
+  payloads: PayloadStore;
   engine: ExecutionEngine;
   ask: AskEngine;
   /** Checks that the chain of valid payloads up to the block starts at a valid terminal PoW block. */
@@ -58,20 +58,27 @@ export class InvalidPayloadRetry {
     const tips = new Map<RootHex, ForkChoiceBlock>();
     const valid = new Set<RootHex>();
     for (const block of forkChoice.all()) {
-      const { root, parentRoot } = block;
-      if (root !== first.root && (!valid.has(parentRoot) || !this.#isDue(block))) continue;
+      const { root } = block;
+      const parent = this.#payloadParentOf(block);
+      if (root !== first.root && (parent === undefined || !valid.has(parent) || !this.#isDue(block))) continue;
       if (!(await this.#isValidNow(block))) continue;
       valid.add(root);
-      tips.delete(parentRoot);
+      if (parent !== undefined) tips.delete(parent);
       tips.set(root, block);
     }
     return [...tips.values()];
   }
 
+  /** Returns the root of the block with the payload that the block's own payload is built on. */
+  #payloadParentOf({ root, parentRoot, bid }: ForkChoiceBlock): RootHex | undefined {
+    return bid ? this.#parts.forkChoice.payloadBlock({ root, payloadStatus: "empty" })?.root : parentRoot;
+  }
+
   async #isValidNow(block: ForkChoiceBlock): Promise<boolean> {
-    const { config, forkChoice, blocks, engine, ask } = this.#parts;
+    const { forkChoice, blocks, payloads, engine, ask } = this.#parts;
     const signed = await blocks.signedByRoot(block.root);
-    const verdict = signed && (await ask(block, () => requestPayloadVerdict(signed, config, engine)));
+    const newPayload = signed && (await payloads.payloadOf(signed, block.root));
+    const verdict = newPayload && (await ask(block, () => requestPayloadVerdict(newPayload, engine)));
     if (verdict?.status === "invalid") forkChoice.retryBackoff.schedule(block.root, forkChoice.currentSlot);
     return verdict?.status === "valid";
   }

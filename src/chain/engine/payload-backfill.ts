@@ -1,15 +1,17 @@
-import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, ForkSeq, ZERO_HASH_HEX } from "@lodestar/params";
-import type { bellatrix, ExecutionPayload, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { ZERO_HASH_HEX } from "@lodestar/params";
+import type { Slot } from "@lodestar/types";
+import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { EngineBlock, ExecutionEngine, PayloadVerdict } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
+import { bidOf } from "../blocks/bid.ts";
 import type { BlockPosition, BlockStore, ChainBlock } from "../blocks/block-store.ts";
 import { Backoff } from "../fork-choice/backoff.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { executionBlockOf, type ForkChoiceBlock } from "../fork-choice/types.ts";
 import { requestPayloadVerdict } from "../import/verify-payload.ts";
+import type { NewPayload } from "../payloads/new-payload.ts";
+import type { PayloadStore } from "../payloads/payload-store.ts";
 import { blockHashOf } from "./forkchoice-state.ts";
 
 /** Number of blocks between two forkchoice updates, which make the engine persist the received payloads. */
@@ -29,10 +31,15 @@ interface BackfillResult {
   hasVerdict: boolean;
 }
 
+interface BlockWithPayload {
+  block: ChainBlock;
+  newPayload: NewPayload;
+}
+
 interface PayloadBackfillParts {
-  config: BeaconConfig;
   forkChoice: ForkChoice;
   blocks: BlockStore;
+  payloads: Pick<PayloadStore, "payloadOf">;
   engine: ExecutionEngine;
   logger: Logger;
   ask: AskEngine;
@@ -73,10 +80,10 @@ export class PayloadBackfill {
 
   /** Returns the slot of the first block to send; null if that block is unknown or not stored. */
   async #firstMissing(latest: EngineBlock, head: ForkChoiceBlock): Promise<Slot | null> {
-    const { forkChoice, blocks } = this.#parts;
+    const { forkChoice } = this.#parts;
     const slot = await this.#firstAbove(latest.number, head);
-    const next = slot === null ? null : await blocks.canonicalAtSlot(slot);
-    if (next && toRootHex(payloadOf(next.signed).parentHash) === latest.hash) return slot;
+    const next = slot === null ? null : await this.#payloadAt(slot);
+    if (next && toRootHex(next.newPayload.payload.parentHash) === latest.hash) return slot;
     // If the engine is on another branch, the last common block is no later than the finalized block.
     const payload = executionBlockOf(forkChoice.get(forkChoice.finalized.root) ?? head);
     if (payload === null || payload.blockNumber > latest.number) return null;
@@ -99,28 +106,51 @@ export class PayloadBackfill {
     return above;
   }
 
-  /** Returns 0 if the block has no payload or is not stored. */
+  /** Returns 0 if there is no payload, or its block is not stored. */
   async #numberAtOrBefore(slot: Slot): Promise<number> {
-    const { config, blocks } = this.#parts;
-    const root = await blocks.rootAtOrBefore(slot);
-    const signed = root === null ? null : await blocks.signedByRoot(root);
-    if (!signed || config.getForkSeq(signed.message.slot) < ForkSeq.bellatrix) return 0;
-    return payloadOf(signed).blockNumber;
+    const { blocks } = this.#parts;
+    for (let before = slot; ; ) {
+      const root = await blocks.rootAtOrBefore(before);
+      const signed = root === null ? null : await blocks.signedByRoot(root);
+      if (!signed) return 0;
+      const found = await this.#payloadAt(signed.message.slot);
+      if (found) return found.newPayload.payload.blockNumber;
+      before = signed.message.slot - 1;
+    }
+  }
+
+  /** Returns the canonical block of the slot with its payload; null if there is none, or the block is empty. */
+  async #payloadAt(slot: Slot): Promise<BlockWithPayload | null> {
+    const { blocks, payloads } = this.#parts;
+    const block = await blocks.canonicalAtSlot(slot);
+    const newPayload = block && (await payloads.payloadOf(block.signed, block.root));
+    return newPayload && (await this.#isFull(block)) ? { block, newPayload } : null;
+  }
+
+  /** True if the chain continues on the block's payload. Before gloas, the payload is part of the block. */
+  async #isFull({ signed, root }: ChainBlock): Promise<boolean> {
+    const { blocks, forkChoice } = this.#parts;
+    const bid = bidOf(signed.message);
+    if (!bid) return true;
+    if (forkChoice.headNode.root === root) return forkChoice.headNode.payloadStatus === "full";
+    const child = (await blocks.childrenOf(root)).find(({ canonical }) => canonical);
+    const next = child && bidOf(child.signed.message);
+    return next !== undefined && byteArrayEquals(next.parentBlockHash, bid.blockHash);
   }
 
   async #send(first: Slot, head: ForkChoiceBlock): Promise<BackfillResult> {
-    const { blocks, logger } = this.#parts;
+    const { logger } = this.#parts;
     const progress = new Progress({ message: "Payload backfill", logger });
     let sentCount = 0;
     for (let slot = first; slot <= head.slot; slot++) {
-      const block = await blocks.canonicalAtSlot(slot);
-      if (!block) continue;
-      const status = await this.#sendPayload(block);
+      const found = await this.#payloadAt(slot);
+      if (!found) continue;
+      const status = await this.#sendPayload(found);
       if (status !== "valid") return { isComplete: false, hasVerdict: sentCount > 0 || status === "invalid" };
       if (sentCount === 0) logger.notice("Payload backfill started", { slot, head: head.slot });
       sentCount++;
       progress.report(slot - first, head.slot - first, () => ({ slot }));
-      if (sentCount % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(block))) {
+      if (sentCount % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(found))) {
         return { isComplete: false, hasVerdict: true };
       }
     }
@@ -128,9 +158,9 @@ export class PayloadBackfill {
     return { isComplete: sentCount > 0, hasVerdict: sentCount > 0 };
   }
 
-  async #sendPayload(block: ChainBlock): Promise<PayloadVerdict["status"] | null> {
-    const { config, engine, logger, ask } = this.#parts;
-    const verdict = await ask(block, () => requestPayloadVerdict(block.signed, config, engine));
+  async #sendPayload({ block, newPayload }: BlockWithPayload): Promise<PayloadVerdict["status"] | null> {
+    const { engine, logger, ask } = this.#parts;
+    const verdict = await ask(block, () => requestPayloadVerdict(newPayload, engine));
     if (verdict?.status === "invalid") {
       const { slot, root } = block;
       logger.error("Execution client rejected a backfilled payload; check the client", {
@@ -142,18 +172,14 @@ export class PayloadBackfill {
     return verdict?.status ?? null;
   }
 
-  async #setHead(block: ChainBlock): Promise<boolean> {
-    const { config, engine, ask } = this.#parts;
+  async #setHead({ block, newPayload }: BlockWithPayload): Promise<boolean> {
+    const { engine, ask } = this.#parts;
     const state = {
-      headBlockHash: toRootHex(payloadOf(block.signed).blockHash),
+      headBlockHash: toRootHex(newPayload.payload.blockHash),
       safeBlockHash: ZERO_HASH_HEX,
       finalizedBlockHash: ZERO_HASH_HEX,
       isBehind: true,
     };
-    const fork = config.getForkName(block.slot) as ForkPostBellatrix;
-    return (await ask(block, () => engine.forkchoiceUpdated(fork, state))) !== null;
+    return (await ask(block, () => engine.forkchoiceUpdated(newPayload.fork, state))) !== null;
   }
 }
-
-const payloadOf = ({ message }: SignedBeaconBlock): ExecutionPayload =>
-  (message.body as bellatrix.BeaconBlockBody).executionPayload;

@@ -20,8 +20,10 @@ export type AnySignedBlock = SignedBeaconBlock | SignedBlindedBeaconBlock;
 
 export interface ReadBlock {
   indexedAttestations: IndexedAttestation[];
-  /** True if the block has an execution payload (bellatrix/beacon-chain.md, is_execution_enabled). */
+  /** True if the block contains an execution payload (bellatrix/beacon-chain.md, is_execution_enabled). */
   hasPayload: boolean;
+  /** True since gloas: the payload arrives in an envelope of its own. */
+  hasEnvelope: boolean;
   /** True for the merge transition block (bellatrix/beacon-chain.md, is_merge_transition_block). */
   isMergeTransition: boolean;
 }
@@ -48,9 +50,10 @@ export function readBlock(
     const indexedAttestations = body.attestations.map((attestation) =>
       preState.epochCtx.getIndexedAttestation(fork, attestation),
     );
-    const hasPayload = isExecutionStateType(preState) && isExecutionEnabled(preState, signed.message);
+    const hasEnvelope = fork >= ForkSeq.gloas;
+    const hasPayload = !hasEnvelope && isExecutionStateType(preState) && isExecutionEnabled(preState, signed.message);
     const isMergeTransition = hasPayload && !isMergeTransitionComplete(preState);
-    return { indexedAttestations, hasPayload, isMergeTransition };
+    return { indexedAttestations, hasPayload, hasEnvelope, isMergeTransition };
   } catch (error) {
     throw invalidTransition(slot, error);
   }

@@ -14,6 +14,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { withPayloadStatus } from "../fork-choice/payload-status.ts";
 import { putForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import type { BlockArrival, ForkChoiceBlock } from "../fork-choice/types.ts";
+import { hasEnvelope } from "../payloads/new-payload.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { attributeTo, BlockRejection } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
@@ -55,8 +56,10 @@ export class BlockCommitter {
     if (!first) return;
     const { db, forkChoice, data } = this.#parts;
     const parent = this.#requireFit(first);
-    for (const block of run) data.requireAvailable(block);
-    const sidecarsByRoot = new Map(run.map(({ root }) => [root, data.pool.all(root)]));
+    for (const block of run) data.requireAvailableForBlock(block);
+    // Since gloas, the sidecars are stored with the payload.
+    const withData = run.filter(({ signed }) => !hasEnvelope(this.#parts.config, signed.message.slot));
+    const sidecarsByRoot = new Map(withData.map(({ root }) => [root, data.pool.all(root)]));
     const encoded = run.map((block) => encode(this.#parts.config, block));
     const batch = db.batch();
     const blocks = this.#withJointStatus(
@@ -86,7 +89,8 @@ export class BlockCommitter {
     for (const { verified, block } of blocks) {
       forkChoice.onBlock(block, this.#arrivalOf(verified));
       this.#added(verified);
-      data.pool.delete(block.root, sidecarsByRoot.get(block.root));
+      const stored = sidecarsByRoot.get(block.root);
+      if (stored) data.pool.delete(block.root, stored);
     }
   }
 

@@ -4,6 +4,8 @@ export type RejectionReason =
   | "future-slot"
   | "finalized-slot"
   | "unknown-parent"
+  | "unknown-parent-payload"
+  | "unknown-block"
   | "not-connected"
   | "invalid-parent"
   | "before-history"
@@ -14,13 +16,14 @@ export type RejectionReason =
   | "wrong-state-root"
   | "invalid-transition"
   | "invalid-payload"
+  | "invalid-envelope"
   | "wrong-terminal-block"
   | "unknown-terminal-block"
   | "engine-unavailable"
   | "data-unavailable"
   | "node-stopping";
 
-/** Thrown if a block was not imported. The chain is unchanged. */
+/** Thrown if a block, or its payload since gloas, was not imported. The chain is unchanged. */
 export class BlockRejection extends Error {
   readonly reason: RejectionReason;
   /** The offending block, which may not be the first of a segment. */
@@ -53,9 +56,12 @@ export class InvalidPayloadRejection extends BlockRejection {
 export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
   reason === "engine-unavailable" || reason === "unknown-terminal-block";
 
-/** Returns true if the chain keeps the block and retries the import itself. */
+/** Rejections for what has not arrived yet: data, the block of a payload, or the payload that a block is built on. */
+const AWAITING: ReadonlySet<RejectionReason> = new Set(["data-unavailable", "unknown-block", "unknown-parent-payload"]);
+
+/** Returns true if the chain keeps the block or payload and retries the import itself. */
 export const isHeld = (rejection: BlockRejection): boolean =>
-  isWaitingForEngine(rejection) || rejection.reason === "data-unavailable";
+  isWaitingForEngine(rejection) || AWAITING.has(rejection.reason);
 
 /** Returns true if the block was not checked because the node is stopping. */
 export const isNodeStopping = ({ reason }: BlockRejection): boolean => reason === "node-stopping";

@@ -4,6 +4,7 @@ import { computeStartSlotAtEpoch, getBlockProposerSignatureSet } from "@lodestar
 import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
+import { bidOf } from "../blocks/bid.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
@@ -12,9 +13,10 @@ import { badSignature } from "./verify-block.ts";
 
 /** Checks a block against fork choice and the clock (fork-choice.md, on_block). Returns its parent. */
 export function checkBeforeTransition(
-  { slot, parentRoot }: BeaconBlock,
+  block: BeaconBlock,
   { forkChoice, clock }: { forkChoice: ForkChoice; clock: Pick<Clock, "currentSlot"> },
 ): ForkChoiceBlock {
+  const { slot, parentRoot } = block;
   refuseFutureSlot(slot, clock);
   const { finalized } = forkChoice;
   const finalizedSlot = computeStartSlotAtEpoch(finalized.epoch);
@@ -37,7 +39,25 @@ export function checkBeforeTransition(
       `The block does not descend from the finalized block ${finalized.root}.`,
     );
   }
+  refuseUnknownPayload(block, parent, forkChoice.isPayloadVerified(parentHex));
   return parent;
+}
+
+/**
+ * gloas/fork-choice.md, on_block: if a block builds on the payload of its parent, that payload must be verified.
+ * `parent` has no bid before gloas.
+ */
+function refuseUnknownPayload(
+  block: BeaconBlock,
+  { root, bid }: Pick<ForkChoiceBlock, "root" | "bid">,
+  isVerified: boolean,
+): void {
+  const own = bidOf(block);
+  if (isVerified || !own || !bid || toRootHex(own.parentBlockHash) !== bid.blockHash) return;
+  throw new BlockRejection(
+    "unknown-parent-payload",
+    `The block at slot ${block.slot} is built on the payload of its parent ${root}, which has not been verified.`,
+  );
 }
 
 /** Rejects payloads that the engine rejected recently. Blocks in the tree are retried in the background. */
@@ -47,10 +67,14 @@ export function refuseInvalidPayload(root: RootHex, forkChoice: ForkChoice): voi
   throw new BlockRejection("invalid-payload", `The execution payload of block ${root} is known to be invalid.`);
 }
 
-/** Checks a block whose parent has passed the checks but is not in fork choice yet. */
-export function checkAfterParent({ slot }: BeaconBlock, parent: BeaconBlock, clock: Clock): void {
-  refuseFutureSlot(slot, clock);
-  refuseEarlierThanParent(slot, parent.slot);
+/** Checks a block whose parent has passed the checks but is not in fork choice yet, and has no payload there. */
+export function checkAfterParent(block: BeaconBlock, parent: BeaconBlock, clock: Clock): void {
+  refuseFutureSlot(block.slot, clock);
+  refuseEarlierThanParent(block.slot, parent.slot);
+  const bid = bidOf(parent);
+  if (!bid) return;
+  const [blockHash, parentBlockHash] = [toRootHex(bid.blockHash), toRootHex(bid.parentBlockHash)];
+  refuseUnknownPayload(block, { root: toRootHex(block.parentRoot), bid: { blockHash, parentBlockHash } }, false);
 }
 
 function refuseFutureSlot(slot: Slot, { currentSlot }: Pick<Clock, "currentSlot">): void {

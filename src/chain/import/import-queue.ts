@@ -1,5 +1,6 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
@@ -10,9 +11,11 @@ import type { PayloadVerdicts } from "../engine/payload-verdicts.ts";
 import type { ChainEvents } from "../events.ts";
 import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import type { PayloadStore } from "../payloads/payload-store.ts";
 import type { ChainSettings } from "../settings.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { ValidatedBlock } from "../validation/block.ts";
+import { AwaitingData } from "./awaiting-data.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import {
@@ -21,9 +24,8 @@ import {
   isPermanentRejection,
   isWaitingForEngine,
 } from "./block-rejection.ts";
-import { BlocksAwaitingData } from "./blocks-awaiting-data.ts";
-import { BlocksAwaitingEngine } from "./blocks-awaiting-engine.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
+import { HeldBlocks } from "./held-blocks.ts";
 import { type InvalidBlockRoots, isPermanentlyInvalid } from "./invalid-block-roots.ts";
 import { type ArrivedBlock, isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
@@ -35,6 +37,7 @@ interface ImportQueueParts extends BlockCommitterParts {
   engine: ExecutionEngine;
   settings: Pick<ChainSettings, "safeSlotsToImportOptimistically">;
   payloads: PayloadVerification;
+  payloadStore: PayloadStore;
   verdicts: PayloadVerdicts;
   /** Blocks that violate consensus rules. */
   invalidBlocks: InvalidBlockRoots;
@@ -71,8 +74,11 @@ export class ImportQueue {
   /** Imports of single blocks in progress, by block root. */
   readonly #importing = new Map<RootHex, Promise<unknown>>();
   readonly #trusting: VerifyPayload;
-  readonly #waiting = new BlocksAwaitingEngine();
-  readonly #awaitingData: BlocksAwaitingData;
+  readonly #waiting = new HeldBlocks();
+  /** Blocks built on a payload of their parent that has not been imported yet (gloas). */
+  readonly #awaitingPayload = new HeldBlocks();
+  readonly #awaitingData: AwaitingData<VerifiedBlock>;
+  readonly #stopListening: () => void;
   #retrying: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
@@ -80,10 +86,11 @@ export class ImportQueue {
     this.#parts = parts;
     this.#committer = new BlockCommitter(parts);
     const verifyPayload = payloadVerifier(parts);
-    this.#trusting = trustingPayloadVerifier(parts);
+    this.#trusting = trustingPayloadVerifier({ ...parts, payloads: parts.payloadStore });
     this.#importer = new BlockImporter({ ...parts, verifyPayload, committer: this.#committer });
     this.#segmentImporter = new SegmentImporter({ ...parts, verifyPayload, commit: (run) => this.#commit(run) });
-    this.#awaitingData = new BlocksAwaitingData({ ...parts, commit: (block) => this.#commit([block]) });
+    this.#awaitingData = new AwaitingData({ ...parts, commit: (block) => this.#commit([block]) });
+    this.#stopListening = parts.events.on("payload", ({ root }) => void this.#retryChildrenOf(root));
   }
 
   /** True while the block is being verified and stored. False while it waits for data. */
@@ -106,19 +113,29 @@ export class ImportQueue {
     return this.#awaitingData.has(root);
   }
 
+  /** True if the block is waiting for the payload of its parent. */
+  isAwaitingPayload(root: RootHex): boolean {
+    return this.#awaitingPayload.has(root);
+  }
+
   /** Number of blocks waiting for data. */
   get awaitingData(): number {
     return this.#awaitingData.size;
   }
 
-  /** Drops blocks that are still waiting for data even though finality has passed them. */
+  /** Drops blocks that are still waiting for data or for a payload even though finality has passed them. */
   dropUnfit(): void {
     this.#awaitingData.dropUnfit(({ signed }) => checkBeforeTransition(signed.message, this.#parts));
+    const { forkChoice } = this.#parts;
+    this.#awaitingPayload.dropUnfit(({ signed, root }) => {
+      if (!forkChoice.has(toRootHex(signed.message.parentRoot))) throw new Error(`The parent of ${root} is final.`);
+    });
   }
 
-  /** Drops all blocks waiting for data. */
+  /** Drops all blocks waiting for data or for a payload. */
   dropAwaiting(): void {
     this.#awaitingData.dropAll();
+    this.#awaitingPayload.clear();
   }
 
   /** Retries blocks waiting for the execution engine. Never rejects. */
@@ -165,10 +182,12 @@ export class ImportQueue {
     try {
       const imported = await this.#importArrived(block, verify, waitsForData);
       this.#waiting.delete(block.root);
+      this.#awaitingPayload.delete(block.root);
       return imported;
     } catch (error) {
       if (error instanceof BlockRejection) {
         if (isWaitingForEngine(error)) this.#hold(block, error);
+        if (error.reason === "unknown-parent-payload") this.#awaitingPayload.add(block);
         if (isPermanentRejection(error)) this.#parts.data.pool.delete(block.root);
         await this.#noteIfInvalid(error, block.signed);
       }
@@ -203,7 +222,7 @@ export class ImportQueue {
     }
     const verified = await this.#withConsequences(verify);
     if (!verified) return { count: 0 };
-    if (data.missing(verified).length === 0) return { count: await this.#commit([verified]) };
+    if (data.missingForBlock(verified).length === 0) return { count: await this.#commit([verified]) };
     return { count: this.#awaitingData.hold(verified) };
   }
 
@@ -239,6 +258,7 @@ export class ImportQueue {
   /** Resolves when no import is in progress. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The chain is closing; no more blocks are imported."));
+    this.#stopListening();
     await this.#awaitingData.close();
     await this.#segments.idle();
     await this.#retrying;
@@ -265,6 +285,20 @@ export class ImportQueue {
         const isRejection = error instanceof BlockRejection;
         if (isRejection && error.reason === "engine-unavailable") return;
         if (!isRejection || !isWaitingForEngine(error)) this.#waiting.delete(root);
+      }
+    }
+  }
+
+  /** Imports the blocks that were waiting for the payload of the block. */
+  async #retryChildrenOf(root: RootHex): Promise<void> {
+    for (const child of this.#awaitingPayload.childrenOf(root)) {
+      if (this.#closing.signal.aborted) return;
+      this.#awaitingPayload.delete(child.root);
+      try {
+        await this.importBlock(child.signed, { arrivedAt: child.arrivedAt });
+      } catch (error) {
+        const { slot } = child.signed.message;
+        this.#parts.logger.debug("Block built on a late payload not imported", { slot, root: child.root, error });
       }
     }
   }

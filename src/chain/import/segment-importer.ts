@@ -192,7 +192,7 @@ export class SegmentImporter {
     for (const block of blocks) {
       try {
         // The pool no longer has the data of a block that was imported by other means.
-        if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailable(block);
+        if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailableForBlock(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {
         failure = { block, error };

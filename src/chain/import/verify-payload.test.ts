@@ -39,7 +39,7 @@ function verify(
     engine,
     settings: { safeSlotsToImportOptimistically: safeSlots },
   });
-  return verifyPayload(blockWith(), { hasPayload: true, isMergeTransition });
+  return verifyPayload(blockWith(), { hasPayload: true, hasEnvelope: false, isMergeTransition });
 }
 
 it("returns the engine's verdict", async () => {
@@ -55,7 +55,7 @@ it("returns the engine's verdict", async () => {
   await expect(verify(new NoExecutionEngine())).resolves.toEqual({ status: "optimistic", ...known });
 });
 
-it("rejects an empty transaction without asking the engine, and ignores pre-merge blocks", async () => {
+it("rejects an empty transaction without asking the engine, and ignores blocks without a payload", async () => {
   const engine = new ScriptedEngine();
   const verifyPayload = payloadVerifier({
     settings: DEFAULT_CHAIN_SETTINGS,
@@ -63,10 +63,12 @@ it("rejects an empty transaction without asking the engine, and ignores pre-merg
     clock: { currentSlot: SLOT },
     engine,
   });
-  const read = { hasPayload: true, isMergeTransition: false };
+  const read = { hasPayload: true, hasEnvelope: false, isMergeTransition: false };
   const empty = blockWith([Uint8Array.of(1), new Uint8Array()]);
   await expect(verifyPayload(empty, read)).rejects.toThrow(/Transaction 1 .* is empty/);
-  await expect(verifyPayload(blockWith(), { ...read, hasPayload: false })).resolves.toEqual({ status: "pre-merge" });
+  const without = { ...read, hasPayload: false };
+  await expect(verifyPayload(blockWith(), without)).resolves.toEqual({ status: "pre-merge" });
+  await expect(verifyPayload(blockWith(), { ...without, hasEnvelope: true })).resolves.toEqual({ status: "absent" });
   expect(engine.questions).toEqual([]);
 });
 

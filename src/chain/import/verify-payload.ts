@@ -1,27 +1,29 @@
 import type { BeaconConfig } from "@lodestar/config";
-import type { ForkPostBellatrix } from "@lodestar/params";
-import type { bellatrix, electra, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { bellatrix, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import {
   EngineUnavailableError,
   type ExecutionEngine,
   NoExecutionEngine,
   type PayloadVerdict,
-  versionedHashesOf,
 } from "../../execution/engine.ts";
+import { blockRoot } from "../blocks/block-encoding.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import { type NewPayload, payloadInBlock } from "../payloads/new-payload.ts";
+import type { PayloadStore } from "../payloads/payload-store.ts";
 import type { ChainSettings } from "../settings.ts";
 import type { ReadBlock } from "./apply-block.ts";
 import { BlockRejection, InvalidPayloadRejection } from "./block-rejection.ts";
 import { mayMergeAt } from "./terminal-block-hash.ts";
 
 const PRE_MERGE: ForkChoiceExecution = { status: "pre-merge" };
+const ABSENT: ForkChoiceExecution = { status: "absent" };
 
 /** Determines the payload status of a block. Rejects with a `BlockRejection` if the block cannot be imported. */
 export type VerifyPayload = (
   signed: SignedBeaconBlock,
-  read: Pick<ReadBlock, "hasPayload" | "isMergeTransition">,
+  read: Pick<ReadBlock, "hasPayload" | "hasEnvelope" | "isMergeTransition">,
 ) => Promise<ForkChoiceExecution>;
 
 interface PayloadVerifierParts {
@@ -34,14 +36,15 @@ interface PayloadVerifierParts {
 /** Verifies payloads with the execution engine (bellatrix/beacon-chain.md, verify_and_notify_new_payload). */
 export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
   const { config, engine } = parts;
-  return async (signed, { hasPayload, isMergeTransition }) => {
-    if (!hasPayload) return PRE_MERGE;
-    refuseEmptyTransactions(signed);
+  return async (signed, { hasPayload, hasEnvelope, isMergeTransition }) => {
+    if (!hasPayload) return hasEnvelope ? ABSENT : PRE_MERGE;
+    const newPayload = payloadInBlock(config, signed);
+    refuseEmptyTransactions(signed.message.slot, newPayload);
     try {
-      if (!isMergeTransition) return executionOf(signed, await requestPayloadVerdict(signed, config, engine));
+      if (!isMergeTransition) return executionOf(signed, await requestPayloadVerdict(newPayload, engine));
       // The payload is verified concurrently. An invalid terminal block takes precedence, because it violates a
       // consensus rule.
-      const verdict = requestPayloadVerdict(signed, config, engine);
+      const verdict = requestPayloadVerdict(newPayload, engine);
       verdict.catch(() => undefined);
       const isTerminalKnown = await checkTerminalBlock(signed, parts);
       const execution = executionOf(signed, await verdict);
@@ -63,40 +66,35 @@ export const knownPayload =
   async () =>
     known;
 
-/** Verifier for stored blocks without a payload status: imports them optimistically if the engine has no verdict. */
-export function trustingPayloadVerifier({
-  config,
-  engine,
-}: Pick<PayloadVerifierParts, "config" | "engine">): VerifyPayload {
-  return async (signed, { hasPayload }) => {
-    if (!hasPayload) return PRE_MERGE;
-    return executionOf(
-      signed,
-      await requestPayloadVerdict(signed, config, engine).catch(() => ({ status: "optimistic" as const })),
-    );
+interface TrustingVerifierParts extends Pick<PayloadVerifierParts, "config" | "engine"> {
+  payloads: Pick<PayloadStore, "payloadOf">;
+}
+
+/**
+ * Verifier for stored blocks without a payload status: imports them with their stored payload, optimistically if the
+ * engine has no verdict. Since gloas, a block whose payload is not stored is imported without it.
+ */
+export function trustingPayloadVerifier({ config, engine, payloads }: TrustingVerifierParts): VerifyPayload {
+  return async (signed, { hasPayload, hasEnvelope }) => {
+    if (!hasPayload && !hasEnvelope) return PRE_MERGE;
+    const newPayload = await payloads.payloadOf(signed, blockRoot(config, signed.message));
+    if (newPayload === null) return ABSENT;
+    const verdict = await requestPayloadVerdict(newPayload, engine).catch(() => ({ status: "optimistic" as const }));
+    if (!hasEnvelope) return executionOf(signed, verdict);
+    const { blockHash, blockNumber } = newPayload.payload;
+    return { status: verdict.status, blockHash: toRootHex(blockHash), blockNumber };
   };
 }
 
 export function requestPayloadVerdict(
-  { message }: Pick<SignedBeaconBlock, "message">,
-  config: BeaconConfig,
+  { fork, payload, context }: NewPayload,
   engine: Pick<ExecutionEngine, "notifyNewPayload">,
 ): Promise<PayloadVerdict> {
-  const body = message.body as electra.BeaconBlockBody;
-  return engine.notifyNewPayload(config.getForkName(message.slot) as ForkPostBellatrix, body.executionPayload, {
-    parentBeaconBlockRoot: message.parentRoot,
-    executionRequests: body.executionRequests,
-    versionedHashes: versionedHashesOf(body.blobKzgCommitments ?? []),
-  });
+  return engine.notifyNewPayload(fork, payload, context);
 }
 
 function executionOf({ message }: SignedBeaconBlock, verdict: PayloadVerdict): ForkChoiceExecution {
-  if (verdict.status === "invalid") {
-    throw new InvalidPayloadRejection(
-      `The execution engine rejected the payload of the block at slot ${message.slot}: ${verdict.message}`,
-      { parentRoot: toRootHex(message.parentRoot), latestValidHash: verdict.latestValidHash },
-    );
-  }
+  if (verdict.status === "invalid") throw invalidPayload(message.slot, toRootHex(message.parentRoot), verdict);
   const { blockHash, blockNumber } = (message.body as bellatrix.BeaconBlockBody).executionPayload;
   return { status: verdict.status, blockHash: toRootHex(blockHash), blockNumber };
 }
@@ -105,14 +103,25 @@ function optimistic(execution: ForkChoiceExecution): ForkChoiceExecution {
   return "blockHash" in execution ? { ...execution, status: "optimistic" } : execution;
 }
 
+/** @param parentRoot block with the payload that this payload is built on */
+export function invalidPayload(
+  slot: Slot,
+  parentRoot: RootHex,
+  { message, latestValidHash }: PayloadVerdict & { status: "invalid" },
+): InvalidPayloadRejection {
+  return new InvalidPayloadRejection(
+    `The execution engine rejected the payload of the block at slot ${slot}: ${message}`,
+    { parentRoot, latestValidHash },
+  );
+}
+
 /** bellatrix/beacon-chain.md, verify_and_notify_new_payload: transactions must not be empty. */
-function refuseEmptyTransactions({ message }: SignedBeaconBlock): void {
-  const { transactions } = (message.body as bellatrix.BeaconBlockBody).executionPayload;
-  const empty = transactions.findIndex((transaction) => transaction.length === 0);
+export function refuseEmptyTransactions(slot: Slot, { payload }: NewPayload): void {
+  const empty = payload.transactions.findIndex((transaction) => transaction.length === 0);
   if (empty === -1) return;
   throw new BlockRejection(
     "invalid-transition",
-    `Transaction ${empty} in the payload of the block at slot ${message.slot} is empty.`,
+    `Transaction ${empty} in the payload of the block at slot ${slot} is empty.`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { AttestationPool } from "./attestation-pool.ts";
 import { OperationPool } from "./operation-pool.ts";
+import { PayloadAttestationPool } from "./payload-attestation-pool.ts";
 import { isStoredAttestations, type PooledAttestations, readAttestations, writeAttestations } from "./pool-storage.ts";
 import {
   SeenAggregates,
@@ -23,6 +24,7 @@ export class Pools {
   readonly attestations = new AttestationPool();
   readonly operations = new OperationPool();
   readonly syncCommittee = new SyncCommitteePool();
+  readonly payloadAttestations = new PayloadAttestationPool();
   readonly seen = {
     attesters: new SeenAttesters(),
     aggregators: new SeenAggregators(),
@@ -39,6 +41,7 @@ export class Pools {
       attestations: this.attestations.capture(),
       operations: this.operations.capture(),
       syncCommittee: this.syncCommittee.capture(),
+      payloadAttestations: this.payloadAttestations.capture(),
       attesters: attesters.capture(),
       aggregators: aggregators.capture(),
       aggregates: aggregates.capture(),
@@ -54,6 +57,7 @@ export class Pools {
     this.attestations.restore(snapshot.attestations);
     this.operations.restore(snapshot.operations);
     this.syncCommittee.restore(snapshot.syncCommittee);
+    this.payloadAttestations.restore(snapshot.payloadAttestations);
     this.seen.attesters.restore(snapshot.attesters);
     this.seen.aggregators.restore(snapshot.aggregators);
     this.seen.aggregates.restore(snapshot.aggregates);
@@ -69,6 +73,7 @@ export class Pools {
     const epoch = computeEpochAtSlot(Math.max(slot - 1, 0));
     this.attestations.prune(slot);
     this.syncCommittee.prune(slot);
+    this.payloadAttestations.prune(slot);
     this.seen.attesters.prune(epoch);
     this.seen.aggregators.prune(epoch);
     this.seen.aggregates.prune(epoch);

@@ -11,6 +11,7 @@ import {
   type capella,
   type deneb,
   type electra,
+  type gloas,
   type RootHex,
   ssz,
   sszTypesFor,
@@ -21,11 +22,12 @@ import { LruMap } from "../../collections/lru-map.ts";
 import type { BuiltPayload, ExecutionEngine, PayloadBlobs } from "../../execution/engine.ts";
 import { describeValueFault } from "../../ssz/value-fault.ts";
 import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { mayMergeAt } from "../import/terminal-block-hash.ts";
+import { hasEnvelope } from "../payloads/new-payload.ts";
+import { type ParentPayloads, type PayloadBase, payloadBase } from "../payloads/parent-payloads.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
-import type { AttestationPool } from "../pools/attestation-pool.ts";
-import type { OperationPool } from "../pools/operation-pool.ts";
-import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
+import type { Pools } from "../pools/pools.ts";
 import { processBlock } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { BlockRequest } from "./block-request.ts";
@@ -33,13 +35,16 @@ import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import { ProducedCache } from "./produced-cache.ts";
+import { selfBuildBid, selfBuildEnvelope } from "./self-build.ts";
 
 interface BlockProducerParts {
   config: BeaconConfig;
   states: Pick<StateStore, "afterBlock">;
   engine: ExecutionEngine;
   payloadBuilder: PayloadBuilder;
-  pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
+  forkChoice: Pick<ForkChoice, "shouldBuildOnFull" | "payloadStatusOf">;
+  parentPayloads: ParentPayloads;
+  pools: Pick<Pools, "attestations" | "operations" | "syncCommittee" | "payloadAttestations">;
   /** Omitted if there is no builder. */
   bids?: BuilderBids;
   eth1: Eth1Proposals;
@@ -61,6 +66,8 @@ export interface ProducedFullBlock extends ProducedFacts {
   postState: CachedBeaconStateAllForks;
   /** Blobs of the block; omitted before Deneb. */
   blobsBundle?: PayloadBlobs;
+  /** Since gloas: reveals the payload that the block's bid commits to. */
+  envelope?: gloas.ExecutionPayloadEnvelope;
 }
 
 /** Block with a builder's payload header. */
@@ -72,6 +79,13 @@ interface ProducedBlindedBlock extends ProducedFacts {
 interface AssembledBlock extends ProducedFacts {
   block: BeaconBlock;
   postState: CachedBeaconStateAllForks;
+}
+
+/** The payload or bid of a block; null before bellatrix. */
+interface BlockPayload {
+  payload: BuiltPayload | BuilderBid | null;
+  /** Since gloas. */
+  base?: PayloadBase | undefined;
 }
 
 type FeeRecipientOf = (proposer: ValidatorIndex) => Uint8Array;
@@ -100,8 +114,9 @@ export class BlockProducer {
   async produce(request: BlockRequest): Promise<ProducedFullBlock> {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
-    const payload = await this.#buildPayload(preState, request);
-    return this.#toFullBlock(this.#assemble(preState, request, payload, eth1), payload, request);
+    const base = await this.#baseFor(preState, request);
+    const payload = await this.#buildPayload(preState, request, base);
+    return this.#toFullBlock(this.#assemble(preState, request, { payload, base }, eth1), payload, request);
   }
 
   /**
@@ -109,12 +124,13 @@ export class BlockProducer {
    * by default.
    */
   async produceBest(request: BlockRequest, boostFactor?: bigint): Promise<ProducedBlock> {
-    const { bids } = this.#parts;
-    if (!bids) return this.produce(request);
+    const { bids, config } = this.#parts;
+    // Since gloas, builders are part of the beacon chain.
+    if (!bids || hasEnvelope(config, request.slot)) return this.produce(request);
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await bids.choose(this.#buildPayload(preState, request), preState, request, boostFactor);
-    const assembled = this.#assemble(preState, request, payload, eth1);
+    const assembled = this.#assemble(preState, request, { payload }, eth1);
     if (!isBid(payload)) return this.#toFullBlock(assembled, payload, request);
     const { block, postState: _, ...rest } = assembled;
     return { ...rest, isBlinded: true, block: block as BlindedBeaconBlock };
@@ -122,17 +138,24 @@ export class BlockProducer {
 
   /**
    * Makes the engine start building a payload on top of a newly produced block while that block is being imported. Only
-   * done within an epoch, because an epoch transition may change the request.
+   * done within an epoch, because an epoch transition may change the request. Since gloas, `isRevealed` determines
+   * whether to build on the block's own payload.
    */
-  buildAhead({ block, root, postState }: ProducedFullBlock, feeRecipientOf: FeeRecipientOf): void {
+  buildAhead(
+    { block, root, postState, envelope }: ProducedFullBlock,
+    feeRecipientOf: FeeRecipientOf,
+    { isRevealed = true } = {},
+  ): void {
     const { config, engine } = this.#parts;
     const slot = block.slot + 1;
     const fork = config.getForkName(slot);
     if (!engine.buildAhead || !isForkPostBellatrix(fork) || slot % SLOTS_PER_EPOCH === 0) return;
-    const parent = latestPayload(postState);
+    const base = envelope ? baseAfter(postState, envelope, isRevealed) : { parent: latestPayload(postState) };
+    const { parent } = base;
     if (!parent) return;
     const feeRecipient = feeRecipientOf(postState.epochCtx.getBeaconProposer(slot));
-    engine.buildAhead(payloadRequest(config, fork, postState, { slot, parentRoot: root, feeRecipient, parent }));
+    const proposed = { ...base, parent, slot, parentRoot: root, feeRecipient };
+    engine.buildAhead(payloadRequest(config, fork, postState, proposed));
   }
 
   /** Returns the post-state of a recently produced full block. */
@@ -150,7 +173,9 @@ export class BlockProducer {
       }),
     );
     this.#postStates.set(root, postState, request);
-    return { ...assembled, isBlinded: false, root, blobsBundle: payload?.blobsBundle };
+    const produced = { ...assembled, isBlinded: false as const, root, blobsBundle: payload?.blobsBundle };
+    if (!payload || !hasEnvelope(this.#parts.config, block.slot)) return produced;
+    return { ...produced, envelope: selfBuildEnvelope({ root, parentRoot: block.parentRoot }, payload) };
   }
 
   #preState({ parentRoot, slot }: BlockRequest): Promise<CachedBeaconStateAllForks> {
@@ -161,9 +186,10 @@ export class BlockProducer {
   #assemble(
     preState: CachedBeaconStateAllForks,
     request: BlockRequest,
-    payload: BuiltPayload | BuilderBid | null,
+    built: BlockPayload,
     eth1: Eth1Proposal,
   ): AssembledBlock {
+    const { payload } = built;
     const { slot, parentRoot } = request;
     const fork = this.#parts.config.getForkName(slot);
     const block: BeaconBlock = {
@@ -171,7 +197,7 @@ export class BlockProducer {
       proposerIndex: preState.epochCtx.getBeaconProposer(slot),
       parentRoot: fromHex(parentRoot),
       stateRoot: ssz.Root.defaultValue(),
-      body: this.#assembleBody(preState, request, payload, eth1),
+      body: this.#assembleBody(preState, request, built, eth1),
     };
     const types = isBid(payload) ? this.#parts.config.getPostBellatrixForkTypes(slot) : null;
     const type = types?.BlindedBeaconBlock ?? this.#parts.config.getForkTypes(slot).BeaconBlock;
@@ -189,14 +215,42 @@ export class BlockProducer {
     };
   }
 
-  async #buildPayload(preState: CachedBeaconStateAllForks, request: BlockRequest): Promise<BuiltPayload | null> {
+  /** Returns what a block since gloas is built on. */
+  async #baseFor(
+    preState: CachedBeaconStateAllForks,
+    { slot, parentRoot: root, parentPayload }: BlockRequest,
+  ): Promise<PayloadBase | undefined> {
+    const { config, forkChoice, parentPayloads } = this.#parts;
+    if (!hasEnvelope(config, slot)) return undefined;
+    const preferred = { root, payloadStatus: forkChoice.payloadStatusOf(root) };
+    const payloadStatus = parentPayload ?? (forkChoice.shouldBuildOnFull(preferred, slot) ? "full" : "empty");
+    return parentPayloads.baseFor(preState, { root, payloadStatus });
+  }
+
+  async #buildPayload(
+    preState: CachedBeaconStateAllForks,
+    request: BlockRequest,
+    base?: PayloadBase,
+  ): Promise<BuiltPayload | null> {
     const { config, engine, payloadBuilder } = this.#parts;
     const fork = config.getForkName(request.slot);
     if (!isForkPostBellatrix(fork)) return null;
+    if (base) {
+      // Engines that build at once keep their own gas limit.
+      const targetGasLimit = engine.buildsAtOnce ? undefined : Number(base.gasLimit);
+      const proposed = { ...request, parent: base.parent, withdrawals: base.withdrawals, targetGasLimit };
+      return this.#keep(await payloadBuilder.build(payloadRequest(config, fork, preState, proposed)), request);
+    }
     const parent = latestPayload(preState) ?? (mayMergeAt(config, request.slot) ? await engine.terminalBlock() : null);
     // Before the merge, a block has an empty payload.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
-    const built = await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
+    return this.#keep(
+      await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent })),
+      request,
+    );
+  }
+
+  #keep(built: BuiltPayload, request: BlockRequest): BuiltPayload {
     const blockHash = toRootHex(built.payload.blockHash);
     this.#payloads.set(blockHash, built, request);
     this.#builtHashes.set(blockHash, true);
@@ -216,24 +270,34 @@ export class BlockProducer {
   #assembleBody(
     preState: CachedBeaconStateAllForks,
     { slot, parentRoot, randaoReveal, graffiti }: BlockRequest,
-    payload: BuiltPayload | BuilderBid | null,
+    { payload, base }: BlockPayload,
     { eth1Data, deposits }: Eth1Proposal,
   ): BeaconBlockBody {
     const { config, pools } = this.#parts;
     const forkSeq = config.getForkSeq(slot);
-    const operations = pools.operations.forBlock(preState);
+    // Since gloas, the requests of the parent's payload are processed first. They can make an exit invalid.
+    const operationState = base?.operationState ?? preState;
+    const operations = pools.operations.forBlock(operationState);
     const body: BeaconBlockBody = {
       randaoReveal,
       eth1Data,
       graffiti,
       proposerSlashings: operations.proposerSlashings,
       attesterSlashings: operations.attesterSlashings,
-      attestations: packAttestations(pools.attestations, preState),
+      attestations: packAttestations(pools.attestations, operationState),
       deposits,
       voluntaryExits: operations.voluntaryExits,
     };
     if (forkSeq >= ForkSeq.altair) {
       (body as altair.BeaconBlockBody).syncAggregate = pools.syncCommittee.getSyncAggregate(slot - 1, parentRoot);
+    }
+    if (base && payload && !isBid(payload)) {
+      const gloasBody = body as gloas.BeaconBlockBody;
+      gloasBody.blsToExecutionChanges = operations.blsToExecutionChanges;
+      gloasBody.signedExecutionPayloadBid = selfBuildBid(preState, { slot, parentRoot }, payload);
+      gloasBody.payloadAttestations = pools.payloadAttestations.forBlock(slot, parentRoot);
+      gloasBody.parentExecutionRequests = base.parentExecutionRequests;
+      return gloasBody;
     }
     if (isBid(payload)) (body as bellatrix.BlindedBeaconBlockBody).executionPayloadHeader = payload.header;
     else if (payload) (body as bellatrix.BeaconBlockBody).executionPayload = payload.payload;
@@ -250,6 +314,19 @@ export class BlockProducer {
     }
     return body;
   }
+}
+
+/** Returns what a payload on a newly produced block is built on. */
+function baseAfter(
+  postState: CachedBeaconStateAllForks,
+  { payload, executionRequests }: gloas.ExecutionPayloadEnvelope,
+  isRevealed: boolean,
+): Pick<PayloadBase, "parent" | "withdrawals"> {
+  const { blockHash, blockNumber, parentHash } = payload;
+  const { parent, withdrawals } = isRevealed
+    ? payloadBase(postState, executionRequests, { blockHash, blockNumber })
+    : payloadBase(postState, null, { blockHash: parentHash, blockNumber: blockNumber - 1 });
+  return { parent, withdrawals };
 }
 
 function isBid(payload: BuiltPayload | BuilderBid | null): payload is BuilderBid {

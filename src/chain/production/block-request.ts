@@ -9,6 +9,11 @@ import type { ProposerPreparations } from "./proposer-preparations.ts";
 export interface BlockRequest {
   slot: Slot;
   parentRoot: RootHex;
+  /**
+   * Since gloas: whether to build on the payload of the parent. Default: as should_build_on_full says for the parent's
+   * preferred variant.
+   */
+  parentPayload?: "empty" | "full";
   randaoReveal: BLSSignature;
   graffiti: Uint8Array;
   feeRecipient: Uint8Array;
@@ -34,6 +39,7 @@ export function blockRequest(
   return {
     slot: requested.slot,
     parentRoot: requested.parentRoot,
+    parentPayload: requested.parentPayload,
     randaoReveal: requested.randaoReveal,
     graffiti: requested.graffiti ?? graffiti.get(),
     isAnonymous: requested.isAnonymous,

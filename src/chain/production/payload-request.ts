@@ -7,7 +7,7 @@ import {
   computeTimeAtSlot,
   isMergeTransitionComplete,
 } from "@lodestar/state-transition";
-import type { RootHex, Slot } from "@lodestar/types";
+import type { capella, RootHex, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { ParentPayload, PayloadRequest } from "../../execution/engine.ts";
 
@@ -16,6 +16,9 @@ interface ProposedBlock {
   parentRoot: RootHex;
   feeRecipient: Uint8Array;
   parent: ParentPayload;
+  /** Since gloas, they depend on the payload that the payload is built on. Default: those of the state. */
+  withdrawals?: capella.Withdrawal[] | undefined;
+  targetGasLimit?: number | undefined;
 }
 
 /** Builds the payload attributes of the next block from the state (bellatrix/validator.md). */
@@ -23,9 +26,10 @@ export function payloadRequest(
   config: BeaconConfig,
   fork: ForkPostBellatrix,
   preState: CachedBeaconStateAllForks,
-  { slot, parentRoot, feeRecipient, parent }: ProposedBlock,
+  { slot, parentRoot, feeRecipient, parent, targetGasLimit, ...rest }: ProposedBlock,
 ): PayloadRequest {
   const view = new BeaconStateView(preState);
+  const withdrawals = () => (ForkSeq[fork] >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : []);
   return {
     fork,
     slot,
@@ -34,11 +38,12 @@ export function payloadRequest(
     timestamp: computeTimeAtSlot(config, slot, preState.genesisTime),
     prevRandao: view.getRandaoMix(view.epoch),
     feeRecipient,
-    withdrawals: ForkSeq[fork] >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : [],
+    withdrawals: rest.withdrawals ?? withdrawals(),
+    ...(targetGasLimit !== undefined && { targetGasLimit }),
   };
 }
 
-/** Returns the latest payload in the state; null before the merge transition is complete. */
+/** Returns the latest payload in a state before gloas; null before the merge transition is complete. */
 export function latestPayload(preState: CachedBeaconStateAllForks): ParentPayload | null {
   const state = preState as CachedBeaconStateBellatrix;
   if (!isMergeTransitionComplete(state)) return null;

@@ -1,10 +1,19 @@
 import {
   isForkPostElectra,
+  isForkPostGloas,
   MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD,
   MAX_DEPOSIT_REQUESTS_PER_PAYLOAD,
   MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD,
 } from "@lodestar/params";
-import { type electra, type phase0, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
+import {
+  type electra,
+  type gloas,
+  type phase0,
+  type RootHex,
+  type SignedBeaconBlock,
+  type Slot,
+  ssz,
+} from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -104,11 +113,15 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     this.#includedAfter.clear();
   }
 
-  /** Selects the requests for a block with the given parent, within the limits of a payload. */
-  async selectFor(parentRoot: RootHex): Promise<electra.ExecutionRequests> {
+  /**
+   * Selects the requests for a payload on the given payload, in a block on the given parent, within the limits of a
+   * payload. Requests in payloads that were withheld are selected again.
+   */
+  async selectFor(parentRoot: RootHex, parentHash?: RootHex): Promise<electra.ExecutionRequests> {
     const { requests } = await this.#read();
     if (requests.length === 0) return ssz.electra.ExecutionRequests.defaultValue();
-    const included = await this.#includedUpTo(parentRoot, requests);
+    const applied = await this.#includedUpTo(parentRoot, requests);
+    const included = parentHash ? await this.#includedWithPayload(parentRoot, parentHash, requests, applied) : applied;
     await this.#dropFinal();
     const pending = requests.filter(({ id }) => !included.has(id));
     const next = <K extends Kind>(selected: K) =>
@@ -141,29 +154,40 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     }
     let included = known ?? new Set();
     for (const { root, signed } of unknown.reverse()) {
-      included = this.#includedWith(signed, requests, included);
+      included = await this.#includedWith(signed, requests, included);
       this.#includedAfter.set(root, included);
     }
     return included;
   }
 
-  #includedWith(
-    { message: { slot, body } }: SignedBeaconBlock,
+  /** Since gloas, a block includes the requests in its parent's payload. */
+  async #includedWith(
+    { message: { slot, parentRoot, body } }: SignedBeaconBlock,
     requests: readonly QueuedRequest[],
     before: ReadonlySet<number>,
-  ): ReadonlySet<number> {
-    if (!isForkPostElectra(this.#chain.config.getForkName(slot))) return before;
-    const included = new Set(before);
-    const { executionRequests } = body as electra.BeaconBlockBody;
-    for (const kind of Object.keys(KINDS) as Kind[]) {
-      for (const bytes of serialized(executionRequests, kind)) {
-        const found = requests.find(
-          (each) => each.kind === kind && each.bytes === bytes && each.since < slot && !included.has(each.id),
-        );
-        if (found) included.add(found.id);
-      }
+  ): Promise<ReadonlySet<number>> {
+    const fork = this.#chain.config.getForkName(slot);
+    if (!isForkPostElectra(fork)) return before;
+    if (!isForkPostGloas(fork)) {
+      const { executionRequests } = body as electra.BeaconBlockBody;
+      return including(executionRequests, { requests, before, madeAt: slot });
     }
-    return included;
+    const { parentExecutionRequests } = body as gloas.BeaconBlockBody;
+    const parent = await this.#chain.blocks.link(toRootHex(parentRoot));
+    return including(parentExecutionRequests, { requests, before, madeAt: parent?.slot ?? slot });
+  }
+
+  /** Adds the requests in the parent's own payload if the next payload is built on it. */
+  async #includedWithPayload(
+    parentRoot: RootHex,
+    parentHash: RootHex,
+    requests: readonly QueuedRequest[],
+    before: ReadonlySet<number>,
+  ): Promise<ReadonlySet<number>> {
+    const envelope = await this.#chain.payloadStore.get(parentRoot);
+    if (!envelope || toRootHex(envelope.message.payload.blockHash) !== parentHash) return before;
+    const { executionRequests, payload } = envelope.message;
+    return including(executionRequests, { requests, before, madeAt: payload.slotNumber });
   }
 
   async #dropFinal(): Promise<void> {
@@ -196,6 +220,23 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     batch.meta.putCustom(NAME, new TextEncoder().encode(JSON.stringify(stored)));
     await batch.write();
   }
+}
+
+/** Adds the ids of queued requests that a payload of the slot `madeAt` contains. */
+function including(
+  requestsOfPayload: electra.ExecutionRequests,
+  { requests, before, madeAt }: { requests: readonly QueuedRequest[]; before: ReadonlySet<number>; madeAt: Slot },
+): ReadonlySet<number> {
+  const included = new Set(before);
+  for (const kind of Object.keys(KINDS) as Kind[]) {
+    for (const bytes of serialized(requestsOfPayload, kind)) {
+      const found = requests.find(
+        (each) => each.kind === kind && each.bytes === bytes && each.since < madeAt && !included.has(each.id),
+      );
+      if (found) included.add(found.id);
+    }
+  }
+  return included;
 }
 
 function serialized({ deposits, withdrawals, consolidations }: electra.ExecutionRequests, kind: Kind): string[] {

@@ -1,5 +1,5 @@
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
+import { executionHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
 import type { ChainTags } from "../../evm/eth/block-id.ts";
 import { type EthArgs, type EthMethodName, type EthService, SENDING_METHODS } from "../../evm/eth/eth-service.ts";
 import { CriteriaBudget } from "../../evm/eth/logs/criteria-budget.ts";
@@ -26,6 +26,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     this.#chain = chain;
     this.#nextPayload = nextPayload;
     chain.events.on("head", () => this.update());
+    chain.events.on("headPayload", () => this.update());
     // The next block has a different timestamp. While the clock is paused, the callers that advance it also update the
     // tags.
     chain.clock.onSlot(() => {
@@ -68,8 +69,8 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
 
   /** Updates the service's tags if they have changed. */
   update(): void {
-    const { forkChoice, head } = this.#chain;
-    const latest = blockHashOf(head);
+    const { forkChoice, headNode } = this.#chain;
+    const latest = executionHashOf(forkChoice, headNode);
     if (latest === null) return;
     const { safeBlockHash: safe, finalizedBlockHash: finalized } = forkchoiceState(forkChoice, latest);
     const tags: ChainTags = { latest, safe, finalized, nextTimestamp: this.#nextPayload.timestamp };

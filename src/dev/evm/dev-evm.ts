@@ -1,5 +1,5 @@
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
+import { executionHashOf } from "../../chain/engine/forkchoice-state.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { EvmControl } from "../../evm/engine/evm-control.ts";
 import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";
@@ -41,7 +41,7 @@ export class DevEvm {
       store: evmStore(db),
       kzg: sidecarKzg(chain.data.kzg),
       proposals,
-      headBlockHash: () => blockHashOf(chain.head),
+      headBlockHash: () => executionHashOf(chain.forkChoice, chain.headNode),
       readRevision: chain.forkChoice.revision.evm,
     });
     this.ready = connected.then(() => confirmHead(chain));
@@ -64,6 +64,7 @@ export class DevEvm {
 }
 
 /** Marks the head's payload as valid, since the EVM has executed it. An imported chain has no stored verdicts. */
-function confirmHead({ head, forkChoice }: BeaconChain): void {
-  if (head.execution.status === "optimistic") forkChoice.onValidPayload(head.execution.blockHash);
+function confirmHead({ headNode, forkChoice }: BeaconChain): void {
+  const execution = forkChoice.payloadBlock(headNode)?.execution;
+  if (execution?.status === "optimistic") forkChoice.onValidPayload(execution.blockHash);
 }

@@ -4,7 +4,7 @@ import type { phase0, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
+import { executionHashOf } from "../../chain/engine/forkchoice-state.ts";
 import { isBridgeRetired } from "../../chain/eth1/eth1-vote.ts";
 import type { EvmRequests } from "./evm-requests.ts";
 
@@ -38,7 +38,7 @@ export class EvmDepositLog {
   async deposits(): Promise<phase0.DepositData[]> {
     const { chain, requests } = this.#parts;
     const { deposits: log } = chain.eth1;
-    const head = blockHashOf(chain.head);
+    const head = executionHashOf(chain.forkChoice, chain.headNode);
     if (!this.#isVoted || head === null || isBridgeRetired(chain.headState)) return [];
     const stored = (await log.blocksWithDeposits()).flatMap(({ deposits }) => deposits);
     const unfinalized = (await requests.depositsUpTo(head, log.newest?.number ?? 0)) ?? [];

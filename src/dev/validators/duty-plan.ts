@@ -13,6 +13,22 @@ export interface DutyPlan {
   readonly splitVote?: SplitVote | undefined;
   /** How late the block is published; on time by default. */
   readonly blockDelay?: BlockDelay | undefined;
+  /**
+   * Since gloas: whether and when the payload of the block is revealed. By default right after the block. A late block
+   * is followed by its payload, however late.
+   */
+  readonly payload?: "full" | "withhold" | BlockDelay | undefined;
+  /**
+   * Since gloas: how a member of the payload timeliness committee votes, given its honest vote; honestly by default.
+   * Null to abstain.
+   */
+  readonly payloadVote?: ((voter: ValidatorIndex, honest: PayloadVote) => PayloadVote | null) | undefined;
+}
+
+/** Votes of a payload attestation (`PayloadAttestationData`). */
+export interface PayloadVote {
+  readonly payloadPresent: boolean;
+  readonly blobDataAvailable: boolean;
 }
 
 interface SplitVote {
@@ -21,8 +37,8 @@ interface SplitVote {
 }
 
 /**
- * Publication time of a late block. The time is past the attestation deadline, so no attestation from the block's slot
- * votes for the block.
+ * Publication time of a late block or payload. For a block, the time is past the attestation deadline, so no attestation
+ * from the block's slot votes for the block.
  */
 export interface BlockDelay {
   /** Number of slots after the block's slot. */

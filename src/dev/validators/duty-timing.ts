@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { Slot } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
+import { payloadAttestationDueShare, timeInSlot } from "../../chain/clock/slot-timing.ts";
 
 /**
  * When the duties of a slot are performed. `clock`: at their deadlines within the slot, as on a network. `lockstep`:
@@ -69,6 +70,16 @@ export class SlotSchedule {
   /** Returns the aggregation deadline in chain seconds. */
   aggregateDue(slot: Slot): number {
     return this.#timeOf(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)));
+  }
+
+  /** Waits until votes on the slot's payload are due (gloas/validator.md, Payload timeliness attestation). */
+  async untilPayloadAttestationDue(slot: Slot, closing: AbortSignal): Promise<void> {
+    await this.#clock.untilTime(this.payloadAttestationDue(slot), closing);
+  }
+
+  /** Returns the deadline of payload attestations in chain seconds. */
+  payloadAttestationDue(slot: Slot): number {
+    return timeInSlot(this.#clock, slot, payloadAttestationDueShare(this.#config));
   }
 
   #timeOf(slot: Slot, dueMs: number): number {

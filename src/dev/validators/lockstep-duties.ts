@@ -10,6 +10,7 @@ import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type altair, type phase0, type RootHex, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { ForkChoiceNode } from "../../chain/fork-choice/types.ts";
 import { signAhead } from "../../chain/pools/pooled-signature.ts";
 import { attestationDataOn, attestationIndex, stateToAttestOn } from "../../chain/production/attestation-data.ts";
 import type { ProducedFullBlock } from "../../chain/production/block-producer.ts";
@@ -17,8 +18,10 @@ import { blockRequest } from "../../chain/production/block-request.ts";
 import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
 import { type DutyFailures, PROPOSE } from "./duty-failures.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
+import type { SlotSchedule } from "./duty-timing.ts";
 import type { LateBlocks } from "./late-blocks.ts";
 import type { LazyAggregateSignature } from "./lazy-aggregate-signature.ts";
+import { LockstepPayloads } from "./payloads/lockstep-payloads.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 
@@ -28,7 +31,11 @@ interface LockstepModules {
   history: SlashingProtection;
   failures: DutyFailures;
   late: LateBlocks;
+  schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
+
+/** Parent of a block, and since gloas whether the block builds on the parent's payload. */
+type ProposalParent = Pick<ForkChoiceNode, "root"> & Partial<ForkChoiceNode>;
 
 /** Block of a slot and its lazy signature. */
 interface Proposal {
@@ -74,9 +81,11 @@ interface SubcommitteeVote {
  */
 export class LockstepDuties {
   readonly #modules: LockstepModules;
+  readonly #payloads: LockstepPayloads;
 
   constructor(modules: LockstepModules) {
     this.#modules = modules;
+    this.#payloads = new LockstepPayloads(modules);
   }
 
   /** Performs all duties of the slot. Logs failed duties; never rejects. */
@@ -84,11 +93,11 @@ export class LockstepDuties {
     const { chain, history, failures, late } = this.#modules;
     await chain.refreshHead();
     const headRoot = plan.parentRoot ?? chain.head.root;
-    const parentRoot = plan.parentRoot ?? chain.proposerHead.parentFor(slot).root;
-    const proposal = await failures.attempt(PROPOSE, slot, () => this.#propose(slot, parentRoot, plan));
+    const parent = plan.parentRoot === undefined ? chain.proposerHead.parentFor(slot) : { root: plan.parentRoot };
+    const proposal = await failures.attempt(PROPOSE, slot, () => this.#propose(slot, parent, plan));
     if (proposal === null) failures.markInconclusive(PROPOSE, slot);
     const timely = plan.blockDelay ? null : proposal;
-    if (timely) this.#buildAhead(timely.block);
+    if (timely) this.#buildAhead(timely.block, plan);
     const slotVotes = await failures.attempt("attestation data", slot, async () => {
       const target = timely ? targetOf(timely.block) : await this.#target(slot, headRoot);
       const prepared = await this.#prepareVotes(slot, target, plan);
@@ -110,9 +119,13 @@ export class LockstepDuties {
         for (const { contribution, members } of syncVotes) chain.processor.ownContribution(contribution, members);
       }
     });
+    if (timely) {
+      await this.#payloads.reveal(timely.block, plan);
+      await this.#payloads.vote(slot, targetOf(timely.block), plan);
+    }
     if (proposal && plan.blockDelay) {
       late.hold(slot, plan.blockDelay, async () => {
-        await publish(proposal);
+        if (await publish(proposal)) await this.#payloads.reveal(proposal.block, plan);
       });
     }
   }
@@ -120,8 +133,9 @@ export class LockstepDuties {
   /**
    * Produces the slot's block and records it as signed. Returns null if the proposer is not ours, offline or slashed.
    */
-  async #propose(slot: Slot, parentRoot: RootHex, plan: DutyPlan): Promise<Proposal | null> {
+  async #propose(slot: Slot, parent: ProposalParent, plan: DutyPlan): Promise<Proposal | null> {
     const { chain, signer, history } = this.#modules;
+    const { root: parentRoot, payloadStatus } = parent;
     if (slot === GENESIS_SLOT) return null;
     const { epochCtx, validators } = await chain.states.afterBlock(parentRoot, slot);
     const proposer = epochCtx.getBeaconProposer(slot);
@@ -129,7 +143,8 @@ export class LockstepDuties {
     // A block by a slashed proposer is invalid (phase0/beacon-chain.md, process_block_header).
     if (validators.getReadonly(proposer).slashed) return null;
     const randaoReveal = signer.randaoReveal(proposer, slot);
-    const request = blockRequest(chain, proposer, { slot, parentRoot, randaoReveal });
+    const parentPayload = payloadStatus === "pending" ? undefined : payloadStatus;
+    const request = blockRequest(chain, proposer, { slot, parentRoot, parentPayload, randaoReveal });
     const block = await chain.producer.produce(request);
     history.recordProposal(proposer, slot);
     const signingRoot = signer.signingRoot(ssz.Root, fromHex(block.root), DOMAIN_BEACON_PROPOSER, slot);
@@ -137,11 +152,13 @@ export class LockstepDuties {
   }
 
   /** Starts building the payload for the next slot. */
-  #buildAhead(produced: ProducedFullBlock): void {
+  #buildAhead(produced: ProducedFullBlock, plan: DutyPlan): void {
     const { preparations, clock, producer } = this.#modules.chain;
     const { currentEpoch } = clock;
-    producer.buildAhead(produced, (proposer) =>
-      preparations.feeRecipientOrDefault(proposer, currentEpoch, { warns: false }),
+    producer.buildAhead(
+      produced,
+      (proposer) => preparations.feeRecipientOrDefault(proposer, currentEpoch, { warns: false }),
+      { isRevealed: this.#payloads.revealsAtOnce(plan) },
     );
   }
 

@@ -2,12 +2,17 @@ import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 
-/** Latest proposal slot and attestation epochs signed by a validator; −1 if there are none. */
+/**
+ * Latest proposal slot and attestation epochs signed by a validator; −1 if there are none. Since gloas also the latest
+ * slots of an envelope and of a payload attestation, which are not slashable.
+ */
 export interface SigningRecord {
   index: ValidatorIndex;
   proposed: Slot;
   source: Epoch;
   target: Epoch;
+  revealed: Slot;
+  payloadVoted: Slot;
 }
 
 /** Persistent storage for signing records. */
@@ -67,6 +72,16 @@ export class SlashingProtection {
     return true;
   }
 
+  /** Records an envelope before it is signed. Returns false if one was signed for the slot or a later one. */
+  recordEnvelope(index: ValidatorIndex, slot: Slot): boolean {
+    return this.#recordLatest(index, "revealed", slot);
+  }
+
+  /** Records a payload attestation before it is signed. Returns false if one was signed for the slot or a later one. */
+  recordPayloadVote(index: ValidatorIndex, slot: Slot): boolean {
+    return this.#recordLatest(index, "payloadVoted", slot);
+  }
+
   /**
    * Captures the records. Returns a function that restores them when the chain is reverted to a snapshot, since the
    * revert discards the chain for which later messages were signed.
@@ -99,6 +114,14 @@ export class SlashingProtection {
     this.#store?.addTo(batch, this.#takeChanged());
   }
 
+  #recordLatest(index: ValidatorIndex, field: "revealed" | "payloadVoted", slot: Slot): boolean {
+    const record = this.#of(index);
+    if (slot <= record[field]) return false;
+    record[field] = slot;
+    this.#changed.add(record);
+    return true;
+  }
+
   #takeChanged(): SigningRecord[] {
     const changed = [...this.#changed];
     this.#changed = new Set();
@@ -114,11 +137,19 @@ export class SlashingProtection {
   }
 }
 
-const noneSigned = (index: ValidatorIndex): SigningRecord => ({ index, proposed: -1, source: -1, target: -1 });
+const noneSigned = (index: ValidatorIndex): SigningRecord => ({
+  index,
+  proposed: -1,
+  source: -1,
+  target: -1,
+  revealed: -1,
+  payloadVoted: -1,
+});
 
 const NAME = "signed/";
 
-type Row = [proposed: number, source: number, target: number];
+/** Records from before gloas have no last two elements. */
+type Row = [proposed: number, source: number, target: number, revealed?: number, payloadVoted?: number];
 
 /** Deletes all signing records, after which the validators may sign the same duties again. */
 export function clearSigningRecords(db: BeaconDb): Promise<void> {
@@ -131,8 +162,10 @@ export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
     async load() {
       const records: SigningRecord[] = [];
       for await (const [name, stored] of db.meta.customEntries(NAME)) {
-        const [proposed, source, target] = JSON.parse(new TextDecoder().decode(stored)) as Row;
-        records.push({ index: Number(name.slice(NAME.length)), proposed, source, target });
+        const [proposed, source, target, revealed = -1, payloadVoted = -1] = JSON.parse(
+          new TextDecoder().decode(stored),
+        ) as Row;
+        records.push({ index: Number(name.slice(NAME.length)), proposed, source, target, revealed, payloadVoted });
       }
       return records;
     },
@@ -148,8 +181,9 @@ export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
 }
 
 function addTo(batch: BeaconDbBatch, changed: readonly SigningRecord[]): void {
-  for (const { index, proposed, source, target } of changed) {
-    const row: Row = [proposed, source, target];
+  for (const { index, proposed, source, target, revealed, payloadVoted } of changed) {
+    const isGloas = revealed >= 0 || payloadVoted >= 0;
+    const row: Row = isGloas ? [proposed, source, target, revealed, payloadVoted] : [proposed, source, target];
     batch.meta.putCustom(`${NAME}${index}`, new TextEncoder().encode(JSON.stringify(row)));
   }
 }

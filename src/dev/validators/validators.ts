@@ -74,7 +74,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const modules = { api, config, signer, history };
   const failures = new DutyFailures(logger);
   const late = new LateBlocks(clock, closing.signal);
-  const lockstep = fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late });
+  const lockstep = fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, schedule });
 
   /** Skips duties for slots that have passed, e.g. while the process was suspended. */
   const attempt: DutyFailures["attempt"] = async (duty, slot, work) =>

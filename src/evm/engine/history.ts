@@ -15,8 +15,13 @@ export interface StoredPayload {
 
 /** Reads beacon blocks. Missing execution blocks are rebuilt from their payloads. */
 export interface PayloadHistory {
-  /** Returns the root of the beacon block that contains the payload, if that block is in fork choice. */
+  /** Returns the root of the beacon block with the payload, if that block is in fork choice. */
   rootOf(blockHash: RootHex): Promise<RootHex | undefined>;
+  /**
+   * Returns the root of the beacon block with the payload: the given block or, since gloas, the newest ancestor whose
+   * bid commits to the payload. Omitted if every block has a payload.
+   */
+  holderOf?(blockHash: RootHex, root: RootHex): Promise<RootHex | undefined>;
   read(root: RootHex): Promise<StoredPayload | null>;
 }
 
@@ -41,6 +46,9 @@ export async function collectMissing(
   let [hash, at] = [blockHash, root];
   let base = find(hash);
   while (base === undefined) {
+    const holder = history.holderOf ? await history.holderOf(hash, at) : at;
+    if (holder === undefined) return undefined;
+    at = holder;
     const stored = await history.read(at);
     if (stored === null || toHex(stored.payload.blockHash) !== hash) return undefined;
     roots.push(at);

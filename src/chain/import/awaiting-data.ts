@@ -3,29 +3,29 @@ import type { RootHex } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import { attestationDueShare, untilTimeInSlot } from "../clock/slot-timing.ts";
+import type { BlockWithCommitments } from "../data/block-with-commitments.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import { BlockRejection } from "./block-rejection.ts";
-import type { VerifiedBlock } from "./verify-block.ts";
 
 /**
- * Each waiting block retains its post-state. The blocks are siblings, because children of pending blocks are not
- * verified.
+ * Each waiting block retains its post-state, and each waiting payload its transactions. The blocks are siblings, because
+ * children of pending blocks are not verified.
  */
 const MAX_BLOCKS = 16;
 /** Limit per proposer and slot. An equivocating proposer can sign any number of blocks. */
 const MAX_BLOCKS_PER_PROPOSAL = 2;
 
-interface BlocksAwaitingDataParts {
+interface AwaitingDataParts<T> {
   config: BeaconConfig;
   clock: Clock;
   data: DataAvailability;
   logger: Logger;
-  /** Imports a verified block. Returns the number of new blocks. */
-  commit(block: VerifiedBlock): Promise<number>;
+  /** Imports a verified block or payload. Returns the number of new ones. */
+  commit(block: T): Promise<number>;
 }
 
-interface HeldBlock {
-  block: VerifiedBlock;
+interface HeldBlock<T> {
+  block: T;
   dropping: AbortController;
   /** Result for callers waiting for the block. */
   answer: Promise<number>;
@@ -34,15 +34,15 @@ interface HeldBlock {
 }
 
 /**
- * Verified blocks waiting for blobs or data columns (is_data_available in fork-choice.md of deneb and fulu). Keeps them
- * with their post-states and imports them once the data is available. Their descendants have an unknown parent and wait
- * elsewhere.
+ * Verified blocks, or since gloas verified payloads of blocks, waiting for blobs or data columns (is_data_available in
+ * fork-choice.md of deneb and fulu). Imports them once the data is available. Their descendants wait elsewhere, for
+ * their parent or its payload.
  */
-export class BlocksAwaitingData {
-  readonly #parts: BlocksAwaitingDataParts;
-  readonly #blocks = new Map<RootHex, HeldBlock>();
+export class AwaitingData<T extends BlockWithCommitments> {
+  readonly #parts: AwaitingDataParts<T>;
+  readonly #blocks = new Map<RootHex, HeldBlock<T>>();
 
-  constructor(parts: BlocksAwaitingDataParts) {
+  constructor(parts: AwaitingDataParts<T>) {
     this.#parts = parts;
   }
 
@@ -63,7 +63,7 @@ export class BlocksAwaitingData {
    * Adds a block and resolves when it is imported. Rejects with a `BlockRejection` at the attestation deadline of the
    * next slot, when callers can no longer act on the result. The block keeps waiting for its data.
    */
-  hold(block: VerifiedBlock): Promise<number> {
+  hold(block: T): Promise<number> {
     const { root } = block;
     const heldBlock = this.#blocks.get(root);
     if (heldBlock) return heldBlock.answer;
@@ -83,7 +83,7 @@ export class BlocksAwaitingData {
   }
 
   /** Drops the blocks for which `check` throws, and rejects their imports with that error. */
-  dropUnfit(check: (block: VerifiedBlock) => void): void {
+  dropUnfit(check: (block: T) => void): void {
     for (const { block, dropping } of [...this.#blocks.values()]) {
       try {
         check(block);
@@ -104,13 +104,13 @@ export class BlocksAwaitingData {
     await Promise.all(ends);
   }
 
-  async #importWhenComplete(block: VerifiedBlock, signal: AbortSignal): Promise<number> {
+  async #importWhenComplete(block: T, signal: AbortSignal): Promise<number> {
     await this.#parts.data.whenAvailable(block, signal);
     return this.#parts.commit(block);
   }
 
   /** Rejects at the deadline unless the import is already in progress. */
-  async #patience(block: VerifiedBlock, imported: Promise<number>, ended: AbortSignal): Promise<number> {
+  async #patience(block: T, imported: Promise<number>, ended: AbortSignal): Promise<number> {
     const { config, clock, data, logger } = this.#parts;
     const deadlineSlot = clock.currentSlot + 1;
     const isOver = await untilTimeInSlot(clock, deadlineSlot, attestationDueShare(config, deadlineSlot), ended);
@@ -121,14 +121,14 @@ export class BlocksAwaitingData {
     throw rejection;
   }
 
-  #note({ signed, root }: VerifiedBlock, error: unknown): void {
+  #note({ signed, root }: T, error: unknown): void {
     const level = error instanceof BlockRejection ? "debug" : "error";
     const { slot } = signed.message;
     this.#parts.logger[level]("Block with missing data not imported", { slot, root, error });
   }
 
   /** Evicts blocks. They can be fetched from the network again. */
-  #makeRoomFor({ root: added, signed: { message } }: VerifiedBlock): void {
+  #makeRoomFor({ root: added, signed: { message } }: T): void {
     const otherBlocks = [...this.#blocks.values()].filter(({ block }) => block.root !== added);
     const ofProposal = otherBlocks.filter(({ block: { signed } }) => {
       const { slot, proposerIndex } = signed.message;
@@ -140,9 +140,9 @@ export class BlocksAwaitingData {
       this.#drop(otherBlocks.reduce((a, b) => (slotOf(b) < slotOf(a) ? b : a)));
   }
 
-  #drop({ block, dropping }: HeldBlock): void {
+  #drop({ block, dropping }: HeldBlock<T>): void {
     dropping.abort(this.#parts.data.unavailable(block));
   }
 }
 
-const slotOf = ({ block }: HeldBlock) => block.signed.message.slot;
+const slotOf = ({ block }: HeldBlock<BlockWithCommitments>) => block.signed.message.slot;
