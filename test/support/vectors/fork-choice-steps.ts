@@ -60,10 +60,10 @@ export interface ForkChoiceSubject {
   finalizedCheckpoint(): Checkpoint;
   /** The zero root without a boost. */
   proposerBoostRoot(): RootHex;
-  /** Leaves of get_filtered_block_tree with their weights, in any order. */
-  viableHeads(): Awaitable<ViableHead[]>;
   /** get_proposer_head for the current slot. */
   proposerHead(): Awaitable<RootHex>;
+  /** Leaves of get_filtered_block_tree with their weights, in any order. */
+  viableHeads?(): Awaitable<ViableHead[]>;
   payloadTimelinessVotes?(blockRoot: RootHex): PayloadVotes;
   payloadDataAvailabilityVotes?(blockRoot: RootHex): PayloadVotes;
 }
@@ -216,7 +216,7 @@ async function valuesOf(name: string, expected: unknown, subject: ForkChoiceSubj
     case "get_proposer_head":
       return [await subject.proposerHead(), expected];
     case "viable_for_head_roots_and_weights": {
-      const heads = await subject.viableHeads();
+      const heads = await required(subject, "viableHeads").call(subject);
       const actual = heads.map(({ root, weight, payloadStatus }) => `${root} ${weight} ${payloadStatus}`);
       const wanted = (expected as ViableHeadCheck[]).map(
         (head) => `${head.root} ${head.weight} ${head.payload_status}`,

@@ -1,6 +1,6 @@
 import type { Type } from "@chainsafe/ssz";
 import snappy from "snappy";
-import { loadYaml } from "../../../src/runtime/load-yaml.ts";
+import { loadYaml, parseYaml } from "../../../src/runtime/load-yaml.ts";
 
 /** Fork, runner, handler, suite and name of a case: the folders of the official layout. */
 export interface CasePath {
@@ -57,6 +57,13 @@ export class VectorCase {
   /** Returns a YAML file, or a default if the case has none. */
   yamlOr<T>(name: string, fallback: T): T {
     return this.#files.has(`${name}.yaml`) ? this.yaml<T>(name) : fallback;
+  }
+
+  /** Returns the scalars of a YAML file as text; an empty object if the case has none. */
+  yamlTexts(name: string): Record<string, unknown> {
+    const file = `${name}.yaml`;
+    if (!this.#files.has(file)) return {};
+    return parseYaml(Buffer.from(this.#read(file)).toString()) as Record<string, unknown>;
   }
 
   #read(file: string): Uint8Array {

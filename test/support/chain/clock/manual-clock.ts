@@ -1,6 +1,6 @@
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
-import { type Clock, SlotTime } from "../../../../src/chain/clock/clock.ts";
+import { type Clock, type SlotListener, SlotTime } from "../../../../src/chain/clock/clock.ts";
 
 interface Waiter {
   at: number;
@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
     return Math.max(0, this.#slotTime.slotAt(this.#now + toleranceMs / 1000));
   }
 
-  onSlot(): () => void {
+  onSlot(_listener: SlotListener): () => void {
     throw new Error("The manual clock announces no slots. Call the validators directly.");
   }
 
