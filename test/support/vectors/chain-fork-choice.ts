@@ -1,8 +1,5 @@
 import { ZERO_HASH_HEX } from "@lodestar/params";
-import {
-  computeStartSlotAtEpoch,
-  getIndexedAttestationSignatureSet,
-} from "@lodestar/state-transition";
+import { computeStartSlotAtEpoch, getIndexedAttestationSignatureSet } from "@lodestar/state-transition";
 import {
   type Attestation,
   type AttesterSlashing,

@@ -3,6 +3,7 @@ import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import type { SignedBeaconBlock } from "@lodestar/types";
 import { initialiseDatabase } from "../../../src/chain/anchor/anchor.ts";
 import { BeaconChain } from "../../../src/chain/chain.ts";
+import type { ImportedBlock } from "../../../src/chain/import/block-importer.ts";
 import { BlockRejection } from "../../../src/chain/import/block-rejection.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../../src/chain/settings.ts";
 import { GossipValidationError } from "../../../src/chain/validation/outcome.ts";
@@ -62,10 +63,10 @@ export class VectorChain {
   }
 
   /** Imports a block in its slot, or in the current slot if that is later. */
-  async importInSlot(signed: SignedBeaconBlock): Promise<void> {
+  async importInSlot(signed: SignedBeaconBlock): Promise<ImportedBlock> {
     const start = this.clock.slotStartSeconds(signed.message.slot);
     if (start > this.clock.nowSeconds()) await this.stepTo(start);
-    await this.chain.importBlock(signed, { waitsForData: false });
+    return this.chain.importBlock(signed, { waitsForData: false });
   }
 
   async close(): Promise<void> {
