@@ -106,21 +106,13 @@ export class ChainForkChoice implements ForkChoiceSubject {
   }
 
   /**
-   * Receives the columns from gossip. A refused column is missing at import. Verification of requested columns, which
-   * checks a block's columns together, must come to the same verdict.
+   * Receives the columns from gossip, up to the first one that is refused and therefore missing at import. Verification
+   * of requested columns, which checks all columns of a block together, must come to the same verdict.
    */
   async #receiveColumns(signed: SignedBeaconBlock, columns: fulu.DataColumnSidecar[]): Promise<void> {
     if (columns.length === 0) return;
-    const { config, sidecars, data } = this.#chain;
-    const refused: unknown[] = [];
-    for (const column of columns) {
-      try {
-        await sidecars.process(column, subnetOfColumn(config, column.index));
-      } catch (error) {
-        if (!(error instanceof GossipValidationError)) throw error;
-        refused.push(error);
-      }
-    }
+    const { config, data } = this.#chain;
+    const refusal = await this.#refusalOf(columns);
     const root = toRootHex(config.getForkTypes(signed.message.slot).BeaconBlock.hashTreeRoot(signed.message));
     const isWrong = await data.verify([{ block: { signed, root }, sidecars: columns }]).then(
       () => false,
@@ -129,6 +121,19 @@ export class ChainForkChoice implements ForkChoiceSubject {
         throw error;
       },
     );
-    if (isWrong !== refused.length > 0) throw new Error(`Gossip refused ${refused.length} columns: ${refused}`);
+    if (isWrong !== (refusal !== null)) throw new Error(`Only one of gossip and import refuses a column: ${refusal}`);
+  }
+
+  async #refusalOf(columns: fulu.DataColumnSidecar[]): Promise<GossipValidationError | null> {
+    const { config, sidecars } = this.#chain;
+    for (const column of columns) {
+      try {
+        await sidecars.process(column, subnetOfColumn(config, column.index));
+      } catch (error) {
+        if (error instanceof GossipValidationError) return error;
+        throw error;
+      }
+    }
+    return null;
   }
 }

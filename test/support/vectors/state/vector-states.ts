@@ -1,15 +1,10 @@
 import { type ForkName, ForkSeq } from "@lodestar/params";
-import {
-  type BeaconStateAllForks,
-  type CachedBeaconStateGloas,
-  createCachedBeaconState,
-  createPubkeyCache,
-} from "@lodestar/state-transition";
+import type { BeaconStateAllForks, CachedBeaconStateGloas } from "@lodestar/state-transition";
 import { type BeaconState, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import type { VectorCase } from "../vector-case.ts";
-import { vectorConfig } from "../vector-config.ts";
+import { cachedVectorState } from "../vector-config.ts";
 
 export const forkOf = (vector: VectorCase): ForkName => vector.path.fork as ForkName;
 
@@ -26,10 +21,7 @@ export function readState(vector: VectorCase, name: string, fork = forkOf(vector
 
 /** Returns the state before the case, with caches. Vectors of single functions exist since gloas. */
 export function preState(vector: VectorCase, fork = forkOf(vector)): CachedBeaconStateGloas {
-  const state = readState(vector, "pre", fork);
-  const config = vectorConfig(vector, state.genesisValidatorsRoot, { fork });
-  const cached = createCachedBeaconState(state, { config, pubkeyCache: createPubkeyCache() });
-  return cached as CachedBeaconStateGloas;
+  return cachedVectorState(fork, readState(vector, "pre", fork)) as CachedBeaconStateGloas;
 }
 
 /** Compares a state with the one after the case, and names the differing fields. */

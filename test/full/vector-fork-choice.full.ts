@@ -1,0 +1,1 @@
+import "../vectors/fork-choice.test.ts";

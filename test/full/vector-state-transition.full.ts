@@ -1,0 +1,1 @@
+import "../vectors/state-transition.test.ts";
