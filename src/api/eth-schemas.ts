@@ -78,6 +78,17 @@ export const ETH_OBJECTS = {
     },
     { blobGasUsed: quantity, blobGasPrice: quantity },
   ),
+  EthAccountAccess: described(
+    object({
+      address,
+      storageChanges: list(object({ key: hash, changes: list(object({ index: quantity, value: hash })) })),
+      storageReads: list(hash),
+      balanceChanges: list(object({ index: quantity, value: quantity })),
+      nonceChanges: list(object({ index: quantity, value: quantity })),
+      codeChanges: list(object({ index: quantity, code: bytes })),
+    }),
+    "An account in a block access list. The index of a change is 0 before the transactions, the position of a transaction plus 1, or the number of transactions plus 1 after them.",
+  ),
   EthBlock: described(
     object(
       {
@@ -109,6 +120,8 @@ export const ETH_OBJECTS = {
         excessBlobGas: quantity,
         parentBeaconBlockRoot: hash,
         requestsHash: hash,
+        blockAccessListHash: hash,
+        slotNumber: quantity,
       },
     ),
     "An execution block. A pending one has neither hash, nonce nor miner.",

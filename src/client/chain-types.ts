@@ -342,6 +342,16 @@ export type EthReceipt = {
   blobGasPrice?: Quantity;
 };
 
+/** An account in a block access list. The index of a change is 0 before the transactions, the position of a transaction plus 1, or the number of transactions plus 1 after them. */
+export type EthAccountAccess = {
+  address: Address;
+  storageChanges: Array<{ key: Root; changes: Array<{ index: Quantity; value: Root }> }>;
+  storageReads: Array<Root>;
+  balanceChanges: Array<{ index: Quantity; value: Quantity }>;
+  nonceChanges: Array<{ index: Quantity; value: Quantity }>;
+  codeChanges: Array<{ index: Quantity; code: Bytes }>;
+};
+
 /** An execution block. A pending one has neither hash, nonce nor miner. */
 export type EthBlock = {
   number: Quantity;
@@ -370,6 +380,8 @@ export type EthBlock = {
   excessBlobGas?: Quantity;
   parentBeaconBlockRoot?: Root;
   requestsHash?: Root;
+  blockAccessListHash?: Root;
+  slotNumber?: Quantity;
 };
 
 export interface SignedAggregateAndProofPhase0 {

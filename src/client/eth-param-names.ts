@@ -78,6 +78,9 @@ export interface EthParamNames {
   eth_getUncleByBlockNumberAndIndex: ["block", "index"];
   eth_getUncleByBlockHashAndIndex: ["hash", "index"];
   eth_getBlockReceipts: ["block"];
+  eth_getBlockAccessList: ["block"];
+  eth_getBlockAccessListByBlockNumber: ["block"];
+  eth_getBlockAccessListByBlockHash: ["hash"];
   eth_getTransactionByHash: ["hash"];
   eth_getTransactionByBlockHashAndIndex: ["hash", "index"];
   eth_getTransactionByBlockNumberAndIndex: ["block", "index"];

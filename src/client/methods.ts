@@ -27,6 +27,7 @@ import type {
   DepositData,
   DepositRequest,
   Eth1Data,
+  EthAccountAccess,
   EthBlock,
   EthLog,
   EthReceipt,
@@ -2274,6 +2275,39 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<EthReceipt> | null>;
+  /** Returns what a block accessed and changed, by account (EIP-7928); null if there is no block, or if it precedes Amsterdam. */
+  eth_getBlockAccessList(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | Hex
+        | bigint
+        | { blockNumber: Hex | bigint }
+        | { blockHash: Hex; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthAccountAccess> | null>;
+  /** Returns what a block accessed and changed, by account (EIP-7928); null if there is no block, or if it precedes Amsterdam. */
+  eth_getBlockAccessListByBlockNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthAccountAccess> | null>;
+  /** Returns what a block accessed and changed, by account (EIP-7928); null if there is no block, or if it precedes Amsterdam. */
+  eth_getBlockAccessListByBlockHash(
+    params: {
+      /** Block hash. */
+      hash: Hex;
+    },
+    options?: CallOptions,
+  ): Promise<Array<EthAccountAccess> | null>;
   /** Returns a transaction of the chain or the pool; null if there is none. */
   eth_getTransactionByHash(
     params: {
@@ -2987,6 +3021,22 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Bytes>;
+  /** Returns the access list of a block in RLP (EIP-7928); null for a block before Amsterdam. */
+  debug_getRawBlockAccessList(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | Hex
+        | { blockNumber: Hex }
+        | { blockHash: Hex; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes | null>;
   /** Returns the receipts of a block in their binary encoding (EIP-2718). */
   debug_getRawReceipts(
     params: {
@@ -3366,6 +3416,9 @@ export const METHOD_NAMES = [
   "eth_getUncleByBlockNumberAndIndex",
   "eth_getUncleByBlockHashAndIndex",
   "eth_getBlockReceipts",
+  "eth_getBlockAccessList",
+  "eth_getBlockAccessListByBlockNumber",
+  "eth_getBlockAccessListByBlockHash",
   "eth_getTransactionByHash",
   "eth_getTransactionByBlockHashAndIndex",
   "eth_getTransactionByBlockNumberAndIndex",
@@ -3398,6 +3451,7 @@ export const METHOD_NAMES = [
   "debug_traceCall",
   "debug_getRawHeader",
   "debug_getRawBlock",
+  "debug_getRawBlockAccessList",
   "debug_getRawReceipts",
   "debug_getRawTransaction",
   "eth_getRawTransactionByHash",

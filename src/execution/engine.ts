@@ -103,6 +103,23 @@ export interface PooledBlob {
   proofs: readonly Uint8Array[];
 }
 
+/** Cells of a blob from the engine's transaction pool. */
+export interface PooledCells {
+  /** The requested cells in ascending order, with null for missing cells. */
+  cells: readonly (Uint8Array | null)[];
+  /** One proof per cell; null for missing cells. */
+  proofs: readonly (Uint8Array | null)[];
+}
+
+/** The part of a payload that its header only commits to. */
+export interface PayloadBody {
+  transactions: Uint8Array[];
+  /** Null before capella. */
+  withdrawals: capella.Withdrawal[] | null;
+  /** Null before gloas, or if the engine has pruned it. */
+  blockAccessList: Uint8Array | null;
+}
+
 /** No payload is available. The message is a complete sentence stating the reason. */
 export class PayloadUnavailableError extends OperationalError {
   constructor(message: string) {
@@ -178,10 +195,19 @@ export interface ExecutionEngine {
   terminalBlock(): Promise<ParentPayload | null>;
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
   /**
-   * Returns the blobs for the versioned hashes, in order, with null for missing blobs. Since fulu, either all blobs or
-   * none are returned. Omitted by engines without blobs.
+   * Returns the blobs for the versioned hashes, in order, with null for missing blobs. Since fulu, engines may return
+   * either all blobs or none. Omitted by engines without blobs.
    */
   getBlobs?(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]>;
+  /**
+   * Returns the cells with the given indices of each blob, with null for missing blobs. Omitted by engines without
+   * cells.
+   */
+  getCells?(versionedHashes: readonly Uint8Array[], indices: readonly number[]): Promise<(PooledCells | null)[]>;
+  /** Returns the bodies of payloads by block hash, with null for unknown blocks. Omitted by in-process engines. */
+  getPayloadBodiesByHash?(blockHashes: readonly RootHex[]): Promise<(PayloadBody | null)[]>;
+  /** Returns the bodies of consecutive payloads, with null for unknown blocks. Omitted by in-process engines. */
+  getPayloadBodiesByRange?(start: number, count: number): Promise<(PayloadBody | null)[]>;
   /** Returns the newest block of the engine's chain. Omitted by engines that always have all blocks. */
   latestBlock?(): Promise<EngineBlock | null>;
   /** Call counts by method and outcome. Omitted by in-process engines. */

@@ -43,7 +43,7 @@ export class NextPayload {
       const proposed = { slot, parentRoot, feeRecipient, parent, withdrawals: base?.withdrawals };
       const request = payloadRequest(config, fork, preState, proposed);
       const { timestamp, prevRandao, withdrawals, parentBeaconBlockRoot } = request;
-      const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
+      const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot, slotNumber: slot };
       this.#cached = { root: parentRoot, slot, payloadStatus, attributes };
       return attributes;
     }

@@ -17,6 +17,7 @@ export interface ContractCall {
   to: Uint8Array;
   data: Uint8Array;
   value: bigint;
+  /** Gas for the execution, without that for new state (EIP-8037). */
   gasLimit: bigint;
 }
 
@@ -26,6 +27,9 @@ interface DepositLogEntry {
   blockHash: RootHex;
   data: string;
 }
+
+/** Gas for eight new slots, since Amsterdam (EIP-8037). */
+const STATE_GAS = 8n * 64n * 1530n;
 
 /** Sends transactions from funded and impersonated accounts, and reads the state needed to prepare them. */
 export class DevWallet {
@@ -43,6 +47,8 @@ export class DevWallet {
     const account = devAccountKeys().find(({ address }) => toHex(address) === toHex(from));
     const { pool, rules, head } = this.#engine;
     const { common, chainId } = rules.at(head.header.timestamp);
+    const hasStateGas = rules.at(this.#engine.nextTimestamp(head)).isSince("amsterdam");
+    const gas = hasStateGas ? gasLimit + STATE_GAS : gasLimit;
     const fields = {
       type: 2,
       chainId,
@@ -50,7 +56,7 @@ export class DevWallet {
       to: new Address(to),
       data,
       value,
-      gasLimit,
+      gasLimit: gas,
       maxFeePerGas: 2n * this.#engine.nextBaseFee(head) + TIP,
       maxPriorityFeePerGas: this.#tipFor(to),
     };
@@ -59,7 +65,7 @@ export class DevWallet {
       await this.#engine.addTransaction(tx.sign(account.privateKey).serialize());
       return;
     }
-    await this.#fund(from, value + gasLimit * fields.maxFeePerGas);
+    await this.#fund(from, value + gas * fields.maxFeePerGas);
     await this.#engine.addTransaction(impersonate(tx, from).serialize(), "allowed");
   }
 

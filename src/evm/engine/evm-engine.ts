@@ -57,6 +57,9 @@ export interface EvmServices {
   proposals?: { next(headBlockHash: RootHex): Promise<BlockAttributes | null> };
 }
 
+/** Enough for the accounts and slots of the system contracts and of the most withdrawals, at 2,000 gas each. */
+const MIN_AMSTERDAM_GAS_LIMIT = 200_000n;
+
 interface BuildJob {
   request: PayloadRequest;
   parent: ExecutedBlock;
@@ -216,7 +219,7 @@ export class EvmEngine implements ExecutionEngine {
 
   /** Changes the state at the head. The next block applies and records the change. */
   async override(change: Change): Promise<void> {
-    this.overrides.add(change);
+    this.overrides.add(this.#raised(change));
     this.#stateChanged();
     this.#head.moveTo(this.head);
     await this.overrides.save();
@@ -415,7 +418,11 @@ export class EvmEngine implements ExecutionEngine {
 
   async #buildPayload(fork: ForkPostBellatrix, { request, parent }: BuildJob): Promise<BuiltPayload> {
     const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot, fillingMs } = request;
-    const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
+    const { slot: slotNumber, targetGasLimit } = request;
+    const attributes: BlockAttributes = {
+      ...{ timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot, slotNumber },
+      ...(targetGasLimit !== undefined && { desiredGasLimit: BigInt(targetGasLimit) }),
+    };
     const onFault: FaultListener = (...fault) => this.dropped.dropUnusable(...fault);
     const block = await this.#builder.build(parent, attributes, { onFault, fillingMs });
     await this.overrides.record(block);
@@ -432,6 +439,15 @@ export class EvmEngine implements ExecutionEngine {
   #stateChanged(): void {
     count(this.#revision);
     count(this.#readRevision);
+  }
+
+  /** Raises a gas limit that would leave no room for the access lists of Amsterdam (EIP-7928). */
+  #raised(change: Change): Change {
+    if ("address" in change || change.gasLimit === undefined || change.gasLimit >= MIN_AMSTERDAM_GAS_LIMIT)
+      return change;
+    const { rules } = this;
+    const hasLists = rules.changes.some((time) => rules.at(time).isSince("amsterdam"));
+    return hasLists ? { ...change, gasLimit: MIN_AMSTERDAM_GAS_LIMIT } : change;
   }
 
   #requiredKzg(): SidecarKzg {

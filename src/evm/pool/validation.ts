@@ -89,6 +89,11 @@ export function checkTransaction(
   if (tx.gasLimit < needed) throw new PoolError("intrinsicGas", `gas ${tx.gasLimit}, minimum needed ${needed}`);
   const floor = rules.isSince("prague") ? getCalldataFloorGas(tx, sender) : 0n;
   if (tx.gasLimit < floor) throw new PoolError("floorDataGas", `gas ${tx.gasLimit}, minimum needed ${floor}`);
+  // EIP-8037: otherwise, the gas limit may be higher than the cap.
+  const cap = rules.isSince("amsterdam") ? rules.maxTransactionGas : undefined;
+  if (cap !== undefined && (needed > cap || floor > cap)) {
+    throw new PoolError("maxTxGas", `cap ${cap} (EIP-7825), intrinsic gas ${needed}, floor ${floor}`);
+  }
   const nonce = account?.nonce ?? 0n;
   if (tx.nonce < nonce) throw new PoolError("nonceTooLow", `next nonce ${nonce}, tx nonce ${tx.nonce}`);
   const code = account?.code ?? [];

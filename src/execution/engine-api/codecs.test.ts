@@ -14,6 +14,7 @@ const FORKS: ForkPostBellatrix[] = [
   ForkName.deneb,
   ForkName.electra,
   ForkName.fulu,
+  ForkName.gloas,
 ];
 const filled = (byte: number, bytes: number) => new Uint8Array(bytes).fill(byte);
 const hex = (byte: string, bytes: number) => `0x${byte.repeat(bytes)}`;

@@ -1,4 +1,5 @@
 import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
+import type { gloas } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import {
@@ -25,6 +26,7 @@ const FORKS: [ForkPostBellatrix, newPayload: number, forkchoiceUpdated: number, 
   [ForkName.deneb, 3, 3, 3],
   [ForkName.electra, 4, 3, 4],
   [ForkName.fulu, 4, 3, 5],
+  [ForkName.gloas, 5, 4, 6],
 ];
 
 describe("EngineApi", () => {
@@ -49,11 +51,13 @@ describe("EngineApi", () => {
       2: [samplePayloadJson(fork)],
       3: [samplePayloadJson(fork), hashes, root],
       4: [samplePayloadJson(fork), hashes, root, []],
+      5: [samplePayloadJson(fork), hashes, root, []],
     };
     expect(server.calls.at(-1)!.params).toEqual(wanted[newPayload as 1]);
 
     expect(await engine.forkchoiceUpdated(fork, head())).toEqual({ verdict: { status: "valid" }, payloadId: null });
-    expect(server.calls.at(-1)!.params).toEqual([head(), null]);
+    const custodyColumns = forkchoiceUpdated >= 4 ? [null] : [];
+    expect(server.calls.at(-1)!.params).toEqual([head(), null, ...custodyColumns]);
     const { payloadId } = await engine.forkchoiceUpdated(fork, head(), payloadRequest(fork));
     expect(server.calls.at(-1)!.params[1]).toEqual({
       timestamp: "0xff",
@@ -63,6 +67,7 @@ describe("EngineApi", () => {
         withdrawals: [{ index: "0x1", validatorIndex: "0x2", address: `0x${"04".repeat(20)}`, amount: "0x5" }],
       }),
       ...(forkchoiceUpdated >= 3 && { parentBeaconBlockRoot: root }),
+      ...(forkchoiceUpdated >= 4 && { slotNumber: "0x9", targetGasLimit: "0x3938700" }),
     });
 
     const built = await engine.getPayload(fork, payloadId!);
@@ -74,9 +79,13 @@ describe("EngineApi", () => {
     expect(built.executionRequests?.withdrawals.length).toBe(getPayload < 4 ? undefined : 1);
   });
 
-  it("rejects forks after fulu", async () => {
+  it("rejects forks after gloas, and requests of gloas without a target gas limit", async () => {
     const { engine } = await openEngine([await openClient()]);
-    await expect(engine.forkchoiceUpdated(ForkName.gloas, head())).rejects.toThrow("The last supported fork is fulu");
+    await expect(engine.forkchoiceUpdated(ForkName.heze, head())).rejects.toThrow("The last supported fork is gloas");
+    const { targetGasLimit: _, ...request } = payloadRequest(ForkName.gloas);
+    await expect(engine.forkchoiceUpdated(ForkName.gloas, head(), request)).rejects.toThrow(
+      "A payload request of gloas requires the target gas limit.",
+    );
   });
 
   it("serializes calls, and sends only the newest of queued heads", async () => {
@@ -182,5 +191,59 @@ describe("EngineApi", () => {
 
     const { engine: withoutBlobs } = await openEngine([await openClient()]);
     expect(await withoutBlobs.getBlobs(ForkName.fulu, hashes)).toEqual([null, null]);
+  });
+
+  it("fetches single blobs and cells if the client has such methods", async () => {
+    const server = await openClient();
+    const methods = ["engine_getBlobsV2", "engine_getBlobsV3", "engine_getBlobsV4"];
+    server.on("engine_exchangeCapabilities", () => [...CAPABILITIES, ...methods]);
+    const { engine } = await openEngine([server]);
+    const { blobsBundle } = builtJson(ForkName.gloas);
+    const [blob] = blobsBundle.blobs;
+    const hashes = [fromHex(HASH), fromHex(OTHER_HASH)];
+    server.on("engine_getBlobsV3", () => [null, { blob, proofs: blobsBundle.proofs }]);
+    const [missing, found] = await engine.getBlobs(ForkName.gloas, hashes);
+    expect([missing, found?.proofs.length]).toEqual([null, 128]);
+    const cell = `0x${"22".repeat(2048)}`;
+    const [proof] = blobsBundle.proofs;
+    server.on("engine_getBlobsV4", () => [null, { blob_cells: [cell, null], proofs: [proof, null] }]);
+    expect(await engine.getCells(hashes, [0, 9])).toEqual([
+      null,
+      { cells: [fromHex(cell), null], proofs: [fromHex(proof!), null] },
+    ]);
+    expect(server.calls.at(-1)).toMatchObject({
+      method: "engine_getBlobsV4",
+      params: [[HASH, OTHER_HASH], `0x0102${"00".repeat(14)}`],
+    });
+    server.on("engine_getBlobsV4", () => [null, { blob_cells: [cell, cell], proofs: [proof, null] }]);
+    await expect(engine.getCells(hashes, [0, 9])).rejects.toThrow("2 cells and 2 proofs; expected 2 of each");
+    const { engine: withoutCells } = await openEngine([await openClient()]);
+    expect(await withoutCells.getCells(hashes, [0])).toEqual([null, null]);
+  });
+
+  it("fetches the bodies of payloads with their access lists", async () => {
+    const server = await openClient();
+    const methods = ["engine_getPayloadBodiesByHashV2", "engine_getPayloadBodiesByRangeV2"];
+    server.on("engine_exchangeCapabilities", () => [...CAPABILITIES, ...methods]);
+    const { engine } = await openEngine([server]);
+    const { transactions, withdrawals, blockAccessList } = samplePayloadJson(ForkName.gloas);
+    const bodies = [{ transactions, withdrawals, blockAccessList }, { transactions: [], withdrawals: null }, null];
+    for (const method of methods) server.on(method, () => bodies);
+    const { transactions: decoded, ...sample } = samplePayload(ForkName.gloas) as gloas.ExecutionPayload;
+    const expected = [
+      { transactions: decoded, withdrawals: sample.withdrawals, blockAccessList: sample.blockAccessList },
+      { transactions: [], withdrawals: null, blockAccessList: null },
+      null,
+    ];
+    const hashes = [HASH, OTHER_HASH, ZERO_HASH];
+    expect(await engine.getPayloadBodiesByHash(hashes)).toEqual(expected);
+    expect(server.calls.at(-1)!.params).toEqual([hashes]);
+    expect(await engine.getPayloadBodiesByRange(16, 4)).toEqual(expected);
+    expect(server.calls.at(-1)!.params).toEqual(["0x10", "0x4"]);
+    await expect(engine.getPayloadBodiesByHash([HASH])).rejects.toThrow("received 3 payload bodies, expected 1");
+    await expect(engine.getPayloadBodiesByRange(16, 2)).rejects.toThrow("expected at most 2");
+    const { engine: withoutBodies } = await openEngine([await openClient()]);
+    expect(await withoutBodies.getPayloadBodiesByHash([HASH])).toEqual([null]);
+    expect(await withoutBodies.getPayloadBodiesByRange(1, 2)).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import {
   isForkPostDeneb,
   isForkPostElectra,
   isForkPostFulu,
+  isForkPostGloas,
 } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
@@ -21,21 +22,38 @@ import {
   type ForkchoiceUpdate,
   isReachable,
   type ParentPayload,
+  type PayloadBody,
   type PayloadContext,
   type PayloadId,
   type PayloadRequest,
   PayloadUnavailableError,
   type PayloadVerdict,
   type PooledBlob,
+  type PooledCells,
   type TerminalBlockVerdict,
 } from "../engine.ts";
 import { type JsonValue, toData, toQuantity, UnexpectedValueError } from "../json-value.ts";
 import { WaitingTime } from "../waiting-time.ts";
-import { blobsBundleFromJson, blobsFromJson, blobsWithCellProofsFromJson } from "./blobs-json.ts";
+import {
+  blobsBundleFromJson,
+  blobsFromJson,
+  blobsWithCellProofsFromJson,
+  cellBits,
+  cellsFromJson,
+} from "./blobs-json.ts";
+import { bodiesByHashFromJson, bodiesByRangeFromJson } from "./bodies-json.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CallOutcome, Endpoint, EndpointResponseError, EndpointUnavailableError } from "./endpoint.ts";
 import { blockFromJson } from "./execution-block.ts";
-import { GET_BLOBS, GET_BLOBS_WITH_CELL_PROOFS, methodsOf } from "./methods.ts";
+import {
+  GET_BLOBS,
+  GET_BLOBS_WITH_CELL_PROOFS,
+  GET_BODIES_BY_HASH,
+  GET_BODIES_BY_RANGE,
+  GET_CELLS,
+  GET_SOME_BLOBS,
+  methodsOf,
+} from "./methods.ts";
 import { payloadFromJson, payloadToJson, withdrawalsToJson } from "./payload-json.ts";
 import { requestsFromJson, requestsToJson } from "./requests-json.ts";
 import { type BlockReader, findTerminalBlock, judgeTerminalBlock } from "./terminal-block.ts";
@@ -161,7 +179,9 @@ export class EngineApi implements ExecutionEngine {
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate> {
     const { forkchoiceUpdated } = methodsOf(fork);
-    const params = [state, request === undefined ? null : attributesToJson(request)];
+    // This node announces no custody columns.
+    const custodyColumns = isForkPostGloas(fork) ? [null] : [];
+    const params = [state, request === undefined ? null : attributesToJson(request), ...custodyColumns];
     const call = () =>
       this.#withFailover(async (endpoint): Promise<ForkchoiceUpdate> => {
         const { result, payloadId } = await this.#call(endpoint, forkchoiceUpdated, params, (json) => ({
@@ -187,13 +207,42 @@ export class EngineApi implements ExecutionEngine {
 
   /** A client that lacks these optional methods counts as having no blobs. */
   getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
-    const { method, read } = isForkPostFulu(fork)
-      ? { method: GET_BLOBS_WITH_CELL_PROOFS, read: blobsWithCellProofsFromJson }
-      : { method: GET_BLOBS, read: blobsFromJson };
+    const { methods, read } = isForkPostFulu(fork)
+      ? { methods: [GET_SOME_BLOBS, GET_BLOBS_WITH_CELL_PROOFS], read: blobsWithCellProofsFromJson }
+      : { methods: [GET_BLOBS], read: blobsFromJson };
     const params = [versionedHashes.map(toData)];
     return this.#withFailover(async (endpoint) => {
-      if (!endpoint.supports(method)) return versionedHashes.map(() => null);
+      const method = methods.find((each) => endpoint.supports(each));
+      if (method === undefined) return versionedHashes.map(() => null);
       return this.#call(endpoint, method, params, (json) => read(json, versionedHashes.length));
+    });
+  }
+
+  /** A client that lacks this optional method counts as having no cells. */
+  getCells(versionedHashes: readonly Uint8Array[], indices: readonly number[]): Promise<(PooledCells | null)[]> {
+    const { length } = versionedHashes;
+    return this.#withFailover(async (endpoint) => {
+      if (!endpoint.supports(GET_CELLS)) return versionedHashes.map(() => null);
+      const params = [versionedHashes.map(toData), toData(cellBits(indices))];
+      return this.#call(endpoint, GET_CELLS, params, (json) => cellsFromJson(json, length, indices.length));
+    });
+  }
+
+  /** A client that lacks this optional method counts as having no payloads. */
+  getPayloadBodiesByHash(blockHashes: readonly RootHex[]): Promise<(PayloadBody | null)[]> {
+    return this.#withFailover(async (endpoint) => {
+      if (!endpoint.supports(GET_BODIES_BY_HASH)) return blockHashes.map(() => null);
+      const read = (json: JsonValue) => bodiesByHashFromJson(json, blockHashes.length);
+      return this.#call(endpoint, GET_BODIES_BY_HASH, [blockHashes], read);
+    });
+  }
+
+  /** The result ends with the client's newest block. A client that lacks this optional method has no payloads. */
+  getPayloadBodiesByRange(start: number, count: number): Promise<(PayloadBody | null)[]> {
+    return this.#withFailover(async (endpoint) => {
+      if (!endpoint.supports(GET_BODIES_BY_RANGE)) return [];
+      const params = [toQuantity(start), toQuantity(count)];
+      return this.#call(endpoint, GET_BODIES_BY_RANGE, params, (json) => bodiesByRangeFromJson(json, count));
     });
   }
 
@@ -312,16 +361,22 @@ function contextParams(fork: ForkPostBellatrix, context: PayloadContext): unknow
   return [...params, requestsToJson(executionRequests)];
 }
 
-/** Encodes PayloadAttributesV1, V2 or V3, depending on the fork. */
+/** Encodes PayloadAttributesV1, V2, V3 or V4, depending on the fork. */
 function attributesToJson(request: PayloadRequest): Record<string, unknown> {
-  const { fork, timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
+  const { fork, slot, timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
   return {
     timestamp: toQuantity(timestamp),
     prevRandao: toData(prevRandao),
     suggestedFeeRecipient: toData(feeRecipient),
     ...(isForkPostCapella(fork) && { withdrawals: withdrawalsToJson(withdrawals) }),
     ...(isForkPostDeneb(fork) && { parentBeaconBlockRoot: toData(parentBeaconBlockRoot) }),
+    ...(isForkPostGloas(fork) && { slotNumber: toQuantity(slot), targetGasLimit: targetGasLimitToJson(request) }),
   };
+}
+
+function targetGasLimitToJson({ fork, targetGasLimit }: PayloadRequest): string {
+  if (targetGasLimit === undefined) throw new TypeError(`A payload request of ${fork} requires the target gas limit.`);
+  return toQuantity(targetGasLimit);
 }
 
 function readPayloadId(json: JsonValue): string | null {

@@ -8,8 +8,22 @@ export const EXCHANGE_CAPABILITIES = "engine_exchangeCapabilities";
 export const GET_CLIENT_VERSION = "engine_getClientVersionV1";
 export const GET_BLOBS = "engine_getBlobsV1";
 export const GET_BLOBS_WITH_CELL_PROOFS = "engine_getBlobsV2";
+/** Returns the blobs that the client has, in place of all or none. */
+export const GET_SOME_BLOBS = "engine_getBlobsV3";
+/** Returns the cells of blobs, without the blobs. */
+export const GET_CELLS = "engine_getBlobsV4";
+export const GET_BODIES_BY_HASH = "engine_getPayloadBodiesByHashV2";
+export const GET_BODIES_BY_RANGE = "engine_getPayloadBodiesByRangeV2";
 /** Methods that a client may lack. */
-export const OPTIONAL_METHODS: readonly string[] = [GET_CLIENT_VERSION, GET_BLOBS, GET_BLOBS_WITH_CELL_PROOFS];
+export const OPTIONAL_METHODS: readonly string[] = [
+  GET_CLIENT_VERSION,
+  GET_BLOBS,
+  GET_BLOBS_WITH_CELL_PROOFS,
+  GET_SOME_BLOBS,
+  GET_CELLS,
+  GET_BODIES_BY_HASH,
+  GET_BODIES_BY_RANGE,
+];
 
 /** Method versions by payload fork (execution-apis). */
 const METHODS: Partial<Record<ForkPostBellatrix, ForkMethods>> = {
@@ -18,6 +32,7 @@ const METHODS: Partial<Record<ForkPostBellatrix, ForkMethods>> = {
   deneb: versions(3, 3, 3),
   electra: versions(4, 3, 4),
   fulu: versions(4, 3, 5),
+  gloas: versions(5, 4, 6),
 };
 
 function versions(newPayload: number, forkchoiceUpdated: number, getPayload: number): ForkMethods {
@@ -31,7 +46,7 @@ function versions(newPayload: number, forkchoiceUpdated: number, getPayload: num
 export function methodsOf(fork: ForkPostBellatrix): ForkMethods {
   const methods = METHODS[fork];
   if (methods) return methods;
-  throw new EngineUnavailableError(`The Engine API methods of ${fork} are unknown. The last supported fork is fulu.`);
+  throw new EngineUnavailableError(`The Engine API methods of ${fork} are unknown. The last supported fork is gloas.`);
 }
 
 /** All methods that this node may call. */
@@ -56,6 +71,7 @@ const SECOND = 1000;
  * memory or disk.
  */
 export function timeoutMs(method: string): number {
+  if (method.startsWith("engine_getPayloadBodies")) return 10 * SECOND;
   if (/^engine_(?:newPayload|forkchoiceUpdated)/.test(method)) return 8 * SECOND;
   return method.startsWith("engine_") ? SECOND : 5 * SECOND;
 }

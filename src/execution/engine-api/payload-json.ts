@@ -3,12 +3,13 @@ import {
   type ForkPostBellatrix,
   isForkPostCapella,
   isForkPostDeneb,
+  isForkPostGloas,
   MAX_EXTRA_DATA_BYTES,
 } from "@lodestar/params";
-import type { bellatrix, capella, deneb, ExecutionPayload } from "@lodestar/types";
+import type { bellatrix, capella, deneb, ExecutionPayload, gloas } from "@lodestar/types";
 import { type JsonValue, toData, toQuantity } from "../json-value.ts";
 
-/** Encodes a payload as ExecutionPayloadV1, V2 or V3, depending on the fork. */
+/** Encodes a payload as ExecutionPayloadV1, V2, V3 or V4, depending on the fork. */
 export function payloadToJson(fork: ForkPostBellatrix, payload: ExecutionPayload): Record<string, unknown> {
   return {
     parentHash: toData(payload.parentHash),
@@ -29,11 +30,16 @@ export function payloadToJson(fork: ForkPostBellatrix, payload: ExecutionPayload
       withdrawals: withdrawalsToJson((payload as capella.ExecutionPayload).withdrawals),
     }),
     ...(isForkPostDeneb(fork) && blobGasToJson(payload as deneb.ExecutionPayload)),
+    ...(isForkPostGloas(fork) && accessListToJson(payload as gloas.ExecutionPayload)),
   };
 }
 
 function blobGasToJson({ blobGasUsed, excessBlobGas }: deneb.ExecutionPayload) {
   return { blobGasUsed: toQuantity(blobGasUsed), excessBlobGas: toQuantity(excessBlobGas) };
+}
+
+function accessListToJson({ blockAccessList, slotNumber }: gloas.ExecutionPayload) {
+  return { blockAccessList: toData(blockAccessList), slotNumber: toQuantity(slotNumber) };
 }
 
 export function payloadFromJson(fork: ForkPostBellatrix, json: JsonValue): ExecutionPayload {
@@ -63,6 +69,10 @@ export function payloadFromJson(fork: ForkPostBellatrix, json: JsonValue): Execu
       blobGasUsed: json.member("blobGasUsed").bigint(64),
       excessBlobGas: json.member("excessBlobGas").bigint(64),
     }),
+    ...(isForkPostGloas(fork) && {
+      blockAccessList: json.member("blockAccessList").byteList(),
+      slotNumber: json.member("slotNumber").number(),
+    }),
   };
 }
 
@@ -75,7 +85,7 @@ export function withdrawalsToJson(withdrawals: readonly capella.Withdrawal[]): R
   }));
 }
 
-function withdrawalFromJson(json: JsonValue): capella.Withdrawal {
+export function withdrawalFromJson(json: JsonValue): capella.Withdrawal {
   return {
     index: json.member("index").number(),
     validatorIndex: json.member("validatorIndex").number(),

@@ -106,6 +106,40 @@ const getBlockReceipts = defineMethod({
   handler: (context, args) => ethOf(context).call("getBlockReceipts", args),
 });
 
+const ACCESS_LIST = { name: "blockAccessList", schema: either(list(shape("EthAccountAccess")), nothing) };
+const ACCESS_LIST_SUMMARY =
+  "Returns what a block accessed and changed, by account (EIP-7928); null if there is no block, or if it precedes Amsterdam.";
+
+const getBlockAccessList = defineMethod({
+  ...ETH_STATE_READ,
+  name: "eth_getBlockAccessList",
+  summary: ACCESS_LIST_SUMMARY,
+  params: { block: required(ethBlockId, "Block number, tag or hash.") },
+  result: ACCESS_LIST,
+  example: { params: ["latest"] },
+  handler: (context, args) => ethOf(context).call("getBlockAccessList", args),
+});
+
+const getBlockAccessListByNumber = defineMethod({
+  ...ETH_STATE_READ,
+  name: "eth_getBlockAccessListByBlockNumber",
+  summary: ACCESS_LIST_SUMMARY,
+  params: { block: BLOCK_NUMBER },
+  result: ACCESS_LIST,
+  example: { params: ["latest"] },
+  handler: (context, args) => ethOf(context).call("getBlockAccessList", args),
+});
+
+const getBlockAccessListByHash = defineMethod({
+  ...ETH_STATE_READ,
+  name: "eth_getBlockAccessListByBlockHash",
+  summary: ACCESS_LIST_SUMMARY,
+  params: { hash: BLOCK_HASH },
+  result: ACCESS_LIST,
+  example: { params: (chain) => [chain.executionHash] },
+  handler: (context, { hash }) => ethOf(context).call("getBlockAccessList", { block: { hash } }),
+});
+
 export const ethBlockMethods = [
   getBlockByNumber,
   getBlockByHash,
@@ -116,4 +150,7 @@ export const ethBlockMethods = [
   getUncleByNumber,
   getUncleByHash,
   getBlockReceipts,
+  getBlockAccessList,
+  getBlockAccessListByNumber,
+  getBlockAccessListByHash,
 ] as const;

@@ -26,6 +26,16 @@ const getRawBlock = defineMethod({
   handler: (context, args) => ethOf(context).call("getRawBlock", args),
 });
 
+const getRawBlockAccessList = defineMethod({
+  ...ETH_READ,
+  name: "debug_getRawBlockAccessList",
+  summary: "Returns the access list of a block in RLP (EIP-7928); null for a block before Amsterdam.",
+  params: { block: BLOCK },
+  result: { name: "rlp", schema: either(shape("Bytes"), nothing) },
+  example: { params: ["latest"] },
+  handler: (context, args) => ethOf(context).call("getRawBlockAccessList", args),
+});
+
 const getRawReceipts = defineMethod({
   ...ETH_READ,
   name: "debug_getRawReceipts",
@@ -47,4 +57,10 @@ const getRawTransaction = defineMethod({
   handler: (context, args) => ethOf(context).call("getRawTransaction", args),
 });
 
-export const ethRawMethods = [getRawHeader, getRawBlock, getRawReceipts, getRawTransaction] as const;
+export const ethRawMethods = [
+  getRawHeader,
+  getRawBlock,
+  getRawBlockAccessList,
+  getRawReceipts,
+  getRawTransaction,
+] as const;

@@ -60,6 +60,8 @@ export class AccountSigner {
    */
   #isTransfer({ from, to, value = 0n, data: input, accessList, authorizationList, ...fees }: TransactionRequest) {
     const { engine, latest } = this.#chain;
+    // Since then, the gas depends on the recipient (EIP-2780, EIP-8037).
+    if (engine.rules.at(engine.nextTimestamp(latest)).isSince("amsterdam")) return false;
     if (to === undefined || (input?.length ?? 0) > 0 || accessList !== undefined || authorizationList !== undefined)
       return false;
     if (engine.pool.size > 0 || BigInt(data(to)) < MIN_ADDRESS_WITHOUT_PRECOMPILE) return false;

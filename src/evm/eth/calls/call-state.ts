@@ -106,7 +106,9 @@ export class CallState {
   /** Executes a call and keeps its changes. Throws an `EthError` if the call cannot be executed. */
   async run(request: CallRequest, gas: bigint = capped(request.gas), reportAccessList = false): Promise<CallOutcome> {
     const { from = NO_ADDRESS } = request;
-    const tx = callTransaction(request, { gas, nonce: request.nonce ?? this.nonceOf(from) }, this.rules);
+    const unsigned = callTransaction(request, { gas, nonce: request.nonce ?? this.nonceOf(from) }, this.rules);
+    // The library recognizes a transfer to the sender itself only if the sender is known (EIP-2780).
+    const tx = Object.assign(unsigned, { isSigned: () => true });
     const environment = isFree(tx) ? { ...this.environment, baseFeePerGas: 0n } : this.environment;
     this.#requireFunds(tx, from, environment.baseFeePerGas);
     const isBlobFree = isBlob4844Tx(tx) && tx.maxFeePerBlobGas === 0n;

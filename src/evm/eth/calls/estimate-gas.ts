@@ -4,7 +4,7 @@ import type { CallRequest } from "./call-request.ts";
 import { type CallOutcome, type CallState, GAS_CAP } from "./call-state.ts";
 import { lower, MAX_TRANSACTION_GAS, NO_ADDRESS } from "./call-transaction.ts";
 
-/** Gas used by a transaction that sends no data to an account without code. */
+/** Until Osaka, gas used by a transaction that sends no data to an account without code. */
 export const TRANSFER_GAS = 21_000n;
 /** Additional gas for a called contract that receives ETH. */
 const CALL_STIPEND = 2300n;
@@ -16,8 +16,12 @@ const TOLERANCE = 67n;
  */
 export async function estimateGas(state: CallState, request: CallRequest): Promise<bigint> {
   const highest = await highestGas(state, request);
-  if (isPlainTransfer(state, request) && (await succeeds(state, request, TRANSFER_GAS))) return TRANSFER_GAS;
+  const isTransfer = isPlainTransfer(state, request);
+  const hasFixedGas = !state.rules.isSince("amsterdam");
+  if (isTransfer && hasFixedGas && (await succeeds(state, request, TRANSFER_GAS))) return TRANSFER_GAS;
   const { gasUsed, gasRefund } = await requireSuccess(state, request, highest);
+  // EIP-2780, EIP-8037: a transfer costs more or less, depending on its recipient.
+  if (isTransfer && (await succeeds(state, request, gasUsed))) return gasUsed;
   let tooLow = gasUsed - 1n;
   let enough = highest;
   // A call forwards at most 63/64 of its gas, so this limit is sufficient for most calls.
@@ -41,9 +45,12 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
  */
 async function highestGas(state: CallState, request: CallRequest): Promise<bigint> {
   const { from = NO_ADDRESS, gas, value = 0n } = request;
-  const limits = [gas !== undefined && gas >= TRANSFER_GAS ? gas : state.environment.gasLimit, GAS_CAP];
-  // EIP-7825.
-  if (state.rules.isSince("osaka")) limits.push(MAX_TRANSACTION_GAS);
+  const limits = [
+    gas !== undefined && gas >= state.rules.minTransactionGas ? gas : state.environment.gasLimit,
+    GAS_CAP,
+  ];
+  // EIP-7825. Since Amsterdam, gas for new state is not limited (EIP-8037).
+  if (state.rules.isSince("osaka") && !state.rules.isSince("amsterdam")) limits.push(MAX_TRANSACTION_GAS);
   const price = request.gasPrice ?? request.maxFeePerGas ?? 0n;
   if (price > 0n) {
     const available = state.balanceOf(from) - value;

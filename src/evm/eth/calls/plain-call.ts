@@ -3,6 +3,7 @@ import { paramsTx } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import { type BlockEnvironment, evmBlock } from "../../execution/evm-block.ts";
 import type { ForkRules, Machine } from "../../execution/rules.ts";
+import { setStateGas } from "../../execution/system-contracts.ts";
 import { InterpretingEvm } from "../../interpreter/interpreting-evm.ts";
 import { NO_CODE } from "../../state/world.ts";
 import type { CallRequest } from "./call-request.ts";
@@ -38,7 +39,7 @@ export function plainCallOf(
   if (to === undefined || !isFree || (accessList ?? blobVersionedHashes ?? authorizationList) !== undefined) {
     return undefined;
   }
-  const { intrinsic, minimum } = gasBeforeExecution(data, rules);
+  const { intrinsic, minimum } = gasBeforeExecution({ from, to, value, data }, rules);
   if (gasLimit < minimum) return undefined;
   if (value > 0n && (machine.state.account(from)?.balance ?? 0n) < value) return undefined;
   return { from, to, value, data, gas: gasLimit - intrinsic };
@@ -48,16 +49,23 @@ export function plainCallOf(
  * Returns the intrinsic gas of a call, and the minimum gas limit. The minimum is higher for calls with much data
  * (EIP-7623).
  */
-function gasBeforeExecution(data: Uint8Array, { common }: ForkRules): { intrinsic: bigint; minimum: bigint } {
+function gasBeforeExecution(
+  { from, to, value, data }: Omit<PlainCall, "gas">,
+  { common }: ForkRules,
+): { intrinsic: bigint; minimum: bigint } {
   common.updateParams(paramsTx);
   let zeros = 0;
   for (const byte of data) if (byte === 0) zeros++;
   const others = data.length - zeros;
-  const base = common.param("txGas");
+  let base = common.param("txGas");
+  if (common.isActivatedEIP(2780) && Buffer.compare(from, to) !== 0) {
+    base += common.param("txRecipientAccessGas") + (value > 0n ? common.param("txValueCost") : 0n);
+  }
   const intrinsic =
     base + BigInt(zeros) * common.param("txDataZeroGas") + BigInt(others) * common.param("txDataNonZeroGas");
   if (!common.isActivatedEIP(7623)) return { intrinsic, minimum: intrinsic };
-  const floor = base + BigInt(zeros + 4 * others) * common.param("totalCostFloorPerToken");
+  const tokens = common.isActivatedEIP(7976) ? 4 * data.length : zeros + 4 * others;
+  const floor = base + BigInt(tokens) * common.param("totalCostFloorPerToken");
   return { intrinsic, minimum: higher(intrinsic, floor) };
 }
 
@@ -74,6 +82,8 @@ export async function runPlainCall(
   const { evm } = machine.vm;
   const { journal } = evm;
   const block = evmBlock({ ...environment, baseFeePerGas: 0n }, rules, blobBaseFee);
+  // All gas can pay for new state (EIP-8037).
+  setStateGas(evm, 0n);
   const call = { block, caller: new Address(from), to: new Address(to), value, data, gasLimit };
   // EIP-2929 and EIP-3651.
   for (const address of [from, to, environment.feeRecipient]) journal.addAlwaysWarmAddress(hexOf(address));

@@ -28,6 +28,7 @@ export function blockJson(block: Block, { isFull, isPending = false }: BlockJson
 /** Encodes a header for `newHeads` notifications. */
 export function headerJson({ hash, header }: Pick<Block, "hash" | "header">): Json {
   const { withdrawalsRoot, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requestsHash } = header;
+  const { blockAccessListHash, slotNumber = 0n } = header;
   return {
     number: quantity(header.number),
     hash: data(hash),
@@ -53,6 +54,7 @@ export function headerJson({ hash, header }: Pick<Block, "hash" | "header">): Js
       parentBeaconBlockRoot: data(parentBeaconBlockRoot),
     }),
     ...(requestsHash && { requestsHash: data(requestsHash) }),
+    ...(blockAccessListHash && { blockAccessListHash: data(blockAccessListHash), slotNumber: quantity(slotNumber) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { BlockId } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
+import { accessListJson } from "../json/access-list-json.ts";
 import { blockJson } from "../json/block-json.ts";
 import { quantity } from "../json/hex.ts";
 import { receiptsJson } from "../json/receipt-json.ts";
@@ -41,6 +42,11 @@ export function blockMethods(chain: EthChain) {
     },
     /** Blocks after the merge have no uncles. */
     getUncleCountOfBlock: async ({ block }: BlockArgs) => ((await chain.find(block)) === undefined ? null : "0x0"),
+    /** Null also for blocks before Amsterdam, which have no access list. */
+    getBlockAccessList: async ({ block }: BlockArgs) => {
+      const found = await chain.find(block);
+      return found?.blockAccessList === undefined ? null : accessListJson(found.blockAccessList);
+    },
     getBlockReceipts: async ({ block }: BlockArgs) => {
       const found = await chain.find(block);
       return found === undefined ? null : receiptsJson(found, rules.at(found.header.timestamp));

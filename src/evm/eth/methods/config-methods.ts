@@ -1,6 +1,13 @@
 import type { ExecutionFork } from "../../execution/forks.ts";
 import type { ForkRules } from "../../execution/rules.ts";
-import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "../../system-addresses.ts";
+import {
+  BEACON_ROOTS,
+  BUILDER_DEPOSITS,
+  BUILDER_EXITS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  WITHDRAWAL_REQUESTS,
+} from "../../system-addresses.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { data, quantity } from "../json/hex.ts";
 import type { Json } from "../json/transaction-json.ts";
@@ -63,6 +70,10 @@ function precompilesOf(rules: ForkRules): Record<string, string> {
 function systemContractsOf(rules: ForkRules): Record<string, string> {
   return {
     ...(rules.isSince("cancun") && { BEACON_ROOTS_ADDRESS: data(BEACON_ROOTS) }),
+    ...(rules.isSince("amsterdam") && {
+      BUILDER_DEPOSIT_CONTRACT_ADDRESS: data(BUILDER_DEPOSITS),
+      BUILDER_EXIT_CONTRACT_ADDRESS: data(BUILDER_EXITS),
+    }),
     ...(rules.isSince("prague") && {
       CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS: data(CONSOLIDATION_REQUESTS),
       DEPOSIT_CONTRACT_ADDRESS: data(rules.depositContract),

@@ -20,6 +20,10 @@ export function rawMethods(chain: EthChain) {
   return {
     getRawHeader: async (args: BlockArgs) => data(encodeHeader((await find(args)).header)),
     getRawBlock: async (args: BlockArgs) => data(encodeNetworkBlock(await find(args))),
+    getRawBlockAccessList: async (args: BlockArgs) => {
+      const { blockAccessList } = await find(args);
+      return blockAccessList === undefined ? null : data(blockAccessList);
+    },
     getRawReceipts: async (args: BlockArgs) =>
       (await find(args)).receipts.map((receipt) => data(encodeReceipt(receipt))),
   };

@@ -16,7 +16,7 @@ export const OTHER_HASH = `0x${"bb".repeat(32)}`;
 export const GENESIS_HASH = `0x${"99".repeat(32)}`;
 export const ZERO_HASH = `0x${"00".repeat(32)}`;
 
-/** Schedules every fork from bellatrix to fulu. */
+/** Schedules every fork from bellatrix to gloas. */
 const config = createChainForkConfig({
   ...defaultChainConfig,
   DEPOSIT_CHAIN_ID: 1337,
@@ -27,12 +27,12 @@ const config = createChainForkConfig({
   DENEB_FORK_EPOCH: 2,
   ELECTRA_FORK_EPOCH: 3,
   FULU_FORK_EPOCH: 4,
-  GLOAS_FORK_EPOCH: Number.POSITIVE_INFINITY,
+  GLOAS_FORK_EPOCH: 5,
 });
 export const CAPABILITIES = [
-  ..."1234".split("").map((version) => `engine_newPayloadV${version}`),
-  ..."123".split("").map((version) => `engine_forkchoiceUpdatedV${version}`),
-  ..."12345".split("").map((version) => `engine_getPayloadV${version}`),
+  ..."12345".split("").map((version) => `engine_newPayloadV${version}`),
+  ..."1234".split("").map((version) => `engine_forkchoiceUpdatedV${version}`),
+  ..."123456".split("").map((version) => `engine_getPayloadV${version}`),
 ];
 
 export const payloadStatus = (word: string, more: object = {}) => ({
@@ -114,6 +114,7 @@ export const payloadRequest = (fork: ForkPostBellatrix): PayloadRequest => ({
   prevRandao: new Uint8Array(32).fill(2),
   feeRecipient: new Uint8Array(20).fill(3),
   withdrawals: [{ index: 1, validatorIndex: 2, address: new Uint8Array(20).fill(4), amount: 5n }],
+  ...(fork === ForkName.gloas && { targetGasLimit: 60_000_000 }),
 });
 
 export const payloadContext = {
@@ -129,7 +130,10 @@ export function builtJson(fork: ForkPostBellatrix) {
     blockValue: `0x400000000000000000`,
     blobsBundle: {
       commitments: [`0x${"c0".repeat(48)}`],
-      proofs: Array.from({ length: fork === ForkName.fulu ? 128 : 1 }, () => `0x${"b0".repeat(48)}`),
+      proofs: Array.from(
+        { length: fork === ForkName.fulu || fork === ForkName.gloas ? 128 : 1 },
+        () => `0x${"b0".repeat(48)}`,
+      ),
       blobs: [`0x${"11".repeat(131_072)}`],
     },
     shouldOverrideBuilder: true,

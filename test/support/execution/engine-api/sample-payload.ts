@@ -25,6 +25,7 @@ export function samplePayloadJson(fork: ForkName): Record<string, unknown> {
       withdrawals: [{ index: "0xff", validatorIndex: "0x0", address: hex("a8", 20), amount: "0x773594000" }],
     }),
     ...(fork !== "bellatrix" && fork !== "capella" && { blobGasUsed: "0x20000", excessBlobGas: "0x0" }),
+    ...(fork === "gloas" && { blockAccessList: "0xc3c20102", slotNumber: "0x7b" }),
   };
 }
 
@@ -49,5 +50,6 @@ export function samplePayload(fork: ForkName): ExecutionPayload {
       withdrawals: [{ index: 255, validatorIndex: 0, address: filled(0xa8, 20), amount: 32_000_000_000n }],
     }),
     ...(fork !== "bellatrix" && fork !== "capella" && { blobGasUsed: 131_072n, excessBlobGas: 0n }),
+    ...(fork === "gloas" && { blockAccessList: Uint8Array.of(0xc3, 0xc2, 1, 2), slotNumber: 123 }),
   };
 }
