@@ -28,6 +28,12 @@ export function vectorCases(fork: string, runner: string): VectorCase[] {
   });
 }
 
+/** Why only the vectors of the repository are run; undefined if there are others. */
+export const skipsOtherVectors =
+  OTHER_VECTORS === ""
+    ? "FANAL_SPEC_VECTORS names no directory with reference vectors; only those of the repository were run."
+    : undefined;
+
 /** Returns the files of a runner by their path below it, or null if the directory has none. */
 function readRunner(directory: string, fork: string, runner: string): [path: string, read: Read][] | null {
   const archive = join(directory, `${PRESET}-${fork}-${runner}.tar`);

@@ -1,0 +1,1 @@
+import "../vectors/ssz-static.test.ts";
