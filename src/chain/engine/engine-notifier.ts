@@ -14,7 +14,7 @@ import { isUnverified } from "../fork-choice/payload-verification.ts";
 import type { ForkChoiceBlock, ForkChoiceNode } from "../fork-choice/types.ts";
 import { requestPayloadVerdict, terminalHashOf } from "../import/verify-payload.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
-import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
+import { blockHashOf, executionHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import { InvalidPayloadRetry } from "./invalid-payload-retry.ts";
 import { type AskEngine, type AskedBlock, PayloadBackfill } from "./payload-backfill.ts";
 
@@ -129,13 +129,15 @@ export class EngineNotifier {
     const { config, forkChoice, engine } = this.#parts;
     for (let wasBackfilled = false; ; ) {
       const head = this.#headToSend();
-      const blockHash = blockHashOf(head);
-      if (head === undefined || blockHash === null) return;
-      const fork = config.getForkName(head.slot) as ForkPostBellatrix;
-      const answer = await this.#ask(head, () =>
+      const blockHash = head ? blockHashOf(head) : executionHashOf(forkChoice, forkChoice.headNode);
+      if (blockHash === null) return;
+      const sent = head ?? forkChoice.head;
+      const fork = config.getForkName(sent.slot) as ForkPostBellatrix;
+      const answer = await this.#ask(sent, () =>
         engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, blockHash)),
       );
-      if (!answer || this.#isClosed) return;
+      // A payload from before the tree is final, so a verdict on it has no effect.
+      if (!answer || !head || this.#isClosed) return;
       // A verdict that moves the head triggers the next notification.
       if (answer.verdict.status !== "optimistic") return this.#apply(head, answer.verdict);
       if (await this.#verifyOldest(head)) continue;

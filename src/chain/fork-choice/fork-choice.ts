@@ -1,4 +1,3 @@
-import type { ChainForkConfig } from "@lodestar/config";
 import { PTC_SIZE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import type { BackoffEntry } from "./backoff.ts";
@@ -6,6 +5,7 @@ import { BlockArrivals } from "./block-arrivals.ts";
 import { requireImportable } from "./block-assertions.ts";
 import { ForkChoiceError } from "./error.ts";
 import { type ExportedVotes, exportVotes, importVotes } from "./exported-votes.ts";
+import type { ForkChoiceAnchor, ForkChoiceConfig } from "./fork-choice-anchor.ts";
 import { selectHead } from "./head-selection.ts";
 import { markPayloadValid } from "./payload-status.ts";
 import { PayloadTree } from "./payload-tree.ts";
@@ -33,32 +33,10 @@ import {
   type JustifiedBalances,
   type PayloadStatus,
   sameCheckpoint,
+  supportedStatus,
 } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { Votes, type VotesSnapshot } from "./votes.ts";
-
-/** Parts of the configuration that fork choice reads. */
-type ForkChoiceConfig = Pick<
-  ChainForkConfig,
-  "PROPOSER_SCORE_BOOST" | "REORG_HEAD_WEIGHT_THRESHOLD" | "REORG_PARENT_WEIGHT_THRESHOLD" | "GLOAS_FORK_EPOCH"
->;
-
-export interface ForkChoiceAnchor {
-  config: ForkChoiceConfig;
-  currentSlot: number;
-  /** Trusted block. Earlier blocks are ignored. */
-  anchor: ForkChoiceBlock;
-  /** Initial justified and finalized checkpoint, with the anchor as its block. */
-  checkpoint: Checkpoint;
-  /** Effective balances of the checkpoint state in increments of 1 ETH; zero for inactive or slashed validators. */
-  balances: Uint16Array;
-  /** Total active balance including slashed validators, for the proposer boost; defaults to the sum of `balances`. */
-  totalActiveBalance?: number;
-  /** See `JustifiedBalances`. */
-  effectiveBalances?: Uint16Array;
-  slotsPerEpoch?: number;
-  ptcSize?: number;
-}
 
 /** Snapshot of fork choice. */
 export interface ForkChoiceSnapshot {
@@ -366,7 +344,9 @@ export class ForkChoice extends PayloadTree {
 
   #selectHead(): number {
     const { balances, totalActive } = this.#balances;
-    this.tree.applyVoteDeltas(this.#votes.takeDeltas(this.tree.size, balances));
+    if (this.#votes.hasDeltas(balances)) {
+      this.tree.applyVoteDeltas(this.#votes.takeDeltas(this.tree.size, balances));
+    }
     const boostedNode = this.#boostedRoot === null ? NO_NODE : this.tree.indexOf(this.#boostedRoot);
     const isBoosted = shouldApplyProposerBoost(this.tree, boostedNode, {
       isWeak: (index) => this.isHeadWeak(this.tree.nodeAt(index).block.root),
@@ -410,7 +390,7 @@ export class ForkChoice extends PayloadTree {
   #record({ indices, slot, targetEpoch, blockRoot, payloadPresent = false }: AttestationVotes): void {
     const node = this.tree.indexOf(blockRoot);
     if (node === NO_NODE || this.tree.nodeAt(node).block.slot > slot) return;
-    const payloadStatus = this.#supportedStatus(this.tree.nodeAt(node).block, { slot, payloadPresent });
+    const payloadStatus = supportedStatus(this.tree.nodeAt(node).block, { slot, payloadPresent });
     if (payloadStatus === null) return;
     const target = voteTarget(node, payloadStatus);
     const isGloas = this.epochOf(slot) >= this.#config.GLOAS_FORK_EPOCH;
@@ -420,19 +400,6 @@ export class ForkChoice extends PayloadTree {
     for (let position = 0; position < indices.length; position++) {
       this.#votes.record(indices[position]!, target, messageSlot, currentSlot);
     }
-  }
-
-  /**
-   * get_supported_node. Returns null for a vote that validate_on_attestation rejects because of its index. Votes for
-   * blocks from before gloas, which have only one variant, support it regardless of the index.
-   */
-  #supportedStatus(
-    block: ForkChoiceBlock,
-    { slot, payloadPresent }: { slot: number; payloadPresent: boolean },
-  ): PayloadStatus | null {
-    if (block.bid === undefined) return "pending";
-    if (payloadPresent) return block.slot < slot && isPayloadVerified(block) ? "full" : null;
-    return block.slot < slot ? "empty" : "pending";
   }
 }
 

@@ -118,3 +118,17 @@ export function isPayloadVerified({ execution }: ForkChoiceBlock): boolean {
 export function executionBlockOf({ execution }: ForkChoiceBlock): { blockHash: RootHex; blockNumber: number } | null {
   return execution.status === "pre-merge" || execution.status === "absent" ? null : execution;
 }
+
+/**
+ * get_supported_node: returns the payload status that a vote for a block supports, or null for a vote whose index
+ * validate_on_attestation rejects. Votes for blocks from before gloas, which have only one variant, support it
+ * regardless of the index.
+ */
+export function supportedStatus(
+  block: ForkChoiceBlock,
+  { slot, payloadPresent }: { slot: number; payloadPresent: boolean },
+): PayloadStatus | null {
+  if (block.bid === undefined) return "pending";
+  if (payloadPresent) return block.slot < slot && isPayloadVerified(block) ? "full" : null;
+  return block.slot < slot ? "empty" : "pending";
+}

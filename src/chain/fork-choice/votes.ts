@@ -66,6 +66,11 @@ export class Votes {
     return this.#equivocating[validator] === 1;
   }
 
+  /** False if all changes would be zero. */
+  hasDeltas(balances: Uint16Array): boolean {
+    return this.#moved.length > 0 || balances !== this.#balances;
+  }
+
   /**
    * Returns the change in voting balance for each vote target since the last call. Visits only moved votes if the balances
    * array is unchanged, otherwise all votes.

@@ -1,5 +1,6 @@
 import type { RootHex } from "@lodestar/types";
-import { ForkChoice, type ForkChoiceAnchor } from "../../../../src/chain/fork-choice/fork-choice.ts";
+import { ForkChoice } from "../../../../src/chain/fork-choice/fork-choice.ts";
+import type { ForkChoiceAnchor } from "../../../../src/chain/fork-choice/fork-choice-anchor.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../../../../src/chain/fork-choice/types.ts";
 
 /** Slots per epoch of hand-built trees. */
