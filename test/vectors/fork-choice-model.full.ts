@@ -1,0 +1,1 @@
+import "./fork-choice-model.test.ts";
