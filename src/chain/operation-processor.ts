@@ -1,4 +1,6 @@
 import type { BitArray } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
 import { getAttesterSlashableIndices } from "@lodestar/state-transition";
 import {
   type AttesterSlashing,
@@ -79,7 +81,7 @@ export class OperationProcessor {
       if (!outcome.ok) continue;
       const validated = outcome.value;
       pools.attestations.addSingle(validated);
-      forkChoice.onAttestation(votesOf(validated.data, [validated.validatorIndex]), { isFromBlock: false });
+      forkChoice.onAttestation(attestationVotes(context, validated.data, [validated.validatorIndex]), { isFromBlock: false });
       events.publish("attestation", attestations[i]!);
     }
     await this.#refreshHeadFor(outcomes);
@@ -96,7 +98,7 @@ export class OperationProcessor {
       if (!outcome.ok) continue;
       const validated = outcome.value;
       pools.attestations.addAggregate(validated);
-      forkChoice.onAttestation(votesOf(validated.data, validated.attestingIndices), { isFromBlock: false });
+      forkChoice.onAttestation(attestationVotes(context, validated.data, validated.attestingIndices), { isFromBlock: false });
       events.publish("attestation", aggregates[i]!.message.aggregate);
     }
     await this.#refreshHeadFor(outcomes);
@@ -109,7 +111,7 @@ export class OperationProcessor {
     const { data, dataRoot, attestingIndices } = attestation;
     pools.attestations.addAggregate(attestation);
     for (const index of attestingIndices) context.seen.attesters.add(data.target.epoch, index, dataRoot);
-    forkChoice.onAttestation(votesOf(data, attestingIndices), { isFromBlock: false });
+    forkChoice.onAttestation(attestationVotes(context, data, attestingIndices), { isFromBlock: false });
   }
 
   /** Adds payload attestations with the same data by this node's own validators, without verification or events. */
@@ -237,11 +239,14 @@ function refuseOtherChange(
   );
 }
 
-function votesOf(
-  { slot, target, beaconBlockRoot }: phase0.AttestationData,
+/** Since gloas, the index in the data is a vote on the block's payload. */
+export function attestationVotes(
+  { config }: { config: Pick<BeaconConfig, "getForkSeq"> },
+  { slot, index, target, beaconBlockRoot }: phase0.AttestationData,
   indices: ArrayLike<number>,
 ): AttestationVotes {
-  return { indices, slot, targetEpoch: target.epoch, blockRoot: toRootHex(beaconBlockRoot) };
+  const payloadPresent = index === 1 && config.getForkSeq(slot) >= ForkSeq.gloas;
+  return { indices, slot, targetEpoch: target.epoch, blockRoot: toRootHex(beaconBlockRoot), payloadPresent };
 }
 
 function payloadVotesOf(

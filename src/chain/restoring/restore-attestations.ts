@@ -6,6 +6,7 @@ import { type Attestation, type electra, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { toCheckpoint } from "../import/fork-choice-import.ts";
+import { attestationVotes } from "../operation-processor.ts";
 import type { PooledAttestations } from "../pools/pool-storage.ts";
 import type { Pools } from "../pools/pools.ts";
 import type { StateStore } from "../states/state-store.ts";
@@ -65,6 +66,6 @@ async function restoreOne(
     signature,
     fork: config.getForkName(data.slot),
   });
-  forkChoice.onAttestation({ indices, slot: data.slot, targetEpoch: target.epoch, blockRoot });
+  forkChoice.onAttestation(attestationVotes({ config }, data, indices));
   return true;
 }

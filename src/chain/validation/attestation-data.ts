@@ -54,10 +54,15 @@ export class AttestationDataRules {
         `${this.#subject} of slot ${data.slot} (epoch ${epoch}) has target epoch ${data.target.epoch}.`,
       );
     }
-    if (config.getForkSeq(data.slot) >= ForkSeq.electra && data.index !== 0) {
+    const fork = config.getForkSeq(data.slot);
+    if (fork >= ForkSeq.electra && fork < ForkSeq.gloas && data.index !== 0) {
       throw reject("data-index-not-zero", `${this.#subject} has data index ${data.index}, expected 0 since Electra.`);
     }
+    if (fork >= ForkSeq.gloas && data.index > 1) {
+      throw reject("wrong-payload-vote", `${this.#subject} has data index ${data.index}, expected 0 or 1 since Gloas.`);
+    }
     await this.#refuseUnfitBlock(data);
+    if (fork >= ForkSeq.gloas) this.#refusePayloadVote(data);
     const shuffling = await stateOrIgnore(
       states.shuffling(toRootHex(data.beaconBlockRoot), data.target.epoch),
       this.#subject,
@@ -133,6 +138,25 @@ export class AttestationDataRules {
           `${data.target.epoch}.`,
       );
     }
+  }
+
+  /** gloas/p2p-interface.md, beacon_attestation: index 1 votes for a payload that must have arrived before. */
+  #refusePayloadVote({ slot, index, beaconBlockRoot }: phase0.AttestationData): void {
+    if (index === 0) return;
+    const { forkChoice } = this.#context;
+    const blockRoot = toRootHex(beaconBlockRoot);
+    const block = forkChoice.get(blockRoot);
+    if (block?.slot === slot) {
+      throw reject(
+        "wrong-payload-vote",
+        `${this.#subject} votes for the payload of block ${blockRoot} of its own slot ${slot}; its data index must be 0.`,
+      );
+    }
+    if (block?.bid === undefined || forkChoice.isPayloadVerified(blockRoot)) return;
+    throw ignore(
+      "unknown-payload",
+      `${this.#subject} votes for the payload of block ${blockRoot}, which has not arrived or is invalid.`,
+    );
   }
 
   #refuseBlockBeforeFinality({ root, slot }: { root: RootHex; slot: Slot }): void {

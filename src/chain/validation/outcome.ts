@@ -36,6 +36,8 @@ export type GossipErrorReason =
   // Committees and attestations
   | "target-epoch-mismatch"
   | "data-index-not-zero"
+  | "wrong-payload-vote"
+  | "unknown-payload"
   | "committee-index-out-of-range"
   | "not-one-committee"
   | "not-one-vote"

@@ -34,6 +34,13 @@ interface LockstepModules {
   schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
 
+/** A signed block that is imported without the API, and since gloas its payload. */
+export interface DirectProposal {
+  validatorIndex: ValidatorIndex;
+  publish(): Promise<boolean>;
+  reveal(): Promise<void>;
+}
+
 /** Parent of a block, and since gloas whether the block builds on the parent's payload. */
 type ProposalParent = Pick<ForkChoiceNode, "root"> & Partial<ForkChoiceNode>;
 
@@ -93,8 +100,7 @@ export class LockstepDuties {
     const { chain, history, failures, late } = this.#modules;
     await chain.refreshHead();
     const headRoot = plan.parentRoot ?? chain.head.root;
-    const parent = plan.parentRoot === undefined ? chain.proposerHead.parentFor(slot) : { root: plan.parentRoot };
-    const proposal = await failures.attempt(PROPOSE, slot, () => this.#propose(slot, parent, plan));
+    const proposal = await failures.attempt(PROPOSE, slot, () => this.#propose(slot, plan));
     if (proposal === null) failures.markInconclusive(PROPOSE, slot);
     const timely = plan.blockDelay ? null : proposal;
     if (timely) this.#buildAhead(timely.block, plan);
@@ -110,7 +116,7 @@ export class LockstepDuties {
       if (proposal) this.#revealRandaoAhead(proposal.block.postState, slot + 2, plan);
       return prepared;
     });
-    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#publish(signed));
+    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#import(signed));
     if (timely && !(await publish(timely))) return;
     await failures.attempt("voting", slot, async () => {
       await history.flush();
@@ -131,10 +137,36 @@ export class LockstepDuties {
   }
 
   /**
+   * Produces and signs the slot's block for the duties of a slot that follows the clock. Returns null if the proposer is
+   * not ours, offline or slashed.
+   */
+  async propose(slot: Slot, plan: DutyPlan): Promise<DirectProposal | null> {
+    await this.#modules.chain.refreshHead();
+    const proposal = await this.#propose(slot, plan);
+    return (
+      proposal && {
+        validatorIndex: proposal.block.block.proposerIndex,
+        publish: () => this.#import(proposal),
+        reveal: () => this.#payloads.reveal(proposal.block, plan),
+      }
+    );
+  }
+
+  /** Lets the payload timeliness committee vote on the payload of the slot's block, if there is one. */
+  async votePayload(slot: Slot, plan: DutyPlan): Promise<void> {
+    const { chain } = this.#modules;
+    const block = chain.head.slot === slot ? chain.head : chain.forkChoice.blocksAtSlot(slot)[0];
+    if (!block) return;
+    await this.#payloads.vote(slot, { root: block.root, state: await chain.states.afterBlock(block.root) }, plan);
+  }
+
+  /**
    * Produces the slot's block and records it as signed. Returns null if the proposer is not ours, offline or slashed.
    */
-  async #propose(slot: Slot, parent: ProposalParent, plan: DutyPlan): Promise<Proposal | null> {
+  async #propose(slot: Slot, plan: DutyPlan): Promise<Proposal | null> {
     const { chain, signer, history } = this.#modules;
+    const parent: ProposalParent =
+      plan.parentRoot === undefined ? chain.proposerHead.parentFor(slot) : { root: plan.parentRoot };
     const { root: parentRoot, payloadStatus } = parent;
     if (slot === GENESIS_SLOT) return null;
     const { epochCtx, validators } = await chain.states.afterBlock(parentRoot, slot);
@@ -163,7 +195,7 @@ export class LockstepDuties {
   }
 
   /** Imports the block. Stores the slashing protection in the same database write. */
-  async #publish({ block, signature }: Proposal): Promise<true> {
+  async #import({ block, signature }: Proposal): Promise<true> {
     const { chain, history } = this.#modules;
     await chain.importOwnBlock(block, signature, (batch) => history.flushInto(batch));
     return true;

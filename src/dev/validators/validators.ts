@@ -76,6 +76,8 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const late = new LateBlocks(clock, closing.signal);
   const lockstep = fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, schedule });
 
+  const isGloas = (slot: Slot) => config.getForkSeq(slot) >= ForkSeq.gloas;
+
   /** Skips duties for slots that have passed, e.g. while the process was suspended. */
   const attempt: DutyFailures["attempt"] = async (duty, slot, work) =>
     isPast(slot) ? undefined : failures.attempt(duty, slot, work);
@@ -83,6 +85,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
     const proposal = await attempt(PROPOSE, slot, async () => {
       if (slot === GENESIS_SLOT) return null;
+      if (lockstep && isGloas(slot)) return lockstep.propose(slot, plan);
       const duty = await duties.proposerAt(slot);
       if (!duty || !isOnline(plan, duty.validatorIndex)) return null;
       const { validatorIndex } = duty;
@@ -96,6 +99,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       schedule.blockArrived(slot);
       logger.debug("Proposed block", { slot, validatorIndex: proposal.validatorIndex, isImported });
       if (!isImported) failures.markInconclusive(PROPOSE, slot);
+      if (isImported && "reveal" in proposal) await proposal.reveal();
     };
     if (plan.blockDelay) late.hold(slot, plan.blockDelay, publish);
     else await publish();
@@ -160,6 +164,11 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     if (timing === "clock") await schedule.untilAggregateDue(slot, closing.signal);
     await aggregate(slot, attestations);
     await contribute(slot, signing);
+    if (lockstep && isGloas(slot)) {
+      await late.publishBefore(schedule.payloadAttestationDue(slot));
+      if (timing === "clock") await schedule.untilPayloadAttestationDue(slot, closing.signal);
+      await attempt("payload attestation", slot, () => lockstep.votePayload(slot, plan));
+    }
     await attempt("subnet subscription", slot, () => subscriptions.update(slot, plan));
     if (hasBuilder()) await attempt("builder registration", slot, () => registration.update(slot, plan));
   }
