@@ -17,7 +17,7 @@ export type DevFork = (typeof CONSENSUS_FORKS)[number];
 export const DEFAULT_FORK: DevFork = "fulu";
 
 /** Latest fork that flags and options accept. Forks after it are schedulable in tests only. */
-const LATEST_DEV_FORK: DevFork = "fulu";
+const LATEST_DEV_FORK: DevFork = "gloas";
 
 /** Forks that flags and options accept, in order of activation. */
 export const DEV_FORKS: readonly DevFork[] = CONSENSUS_FORKS.slice(0, CONSENSUS_FORKS.indexOf(LATEST_DEV_FORK) + 1);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refusal, settingsInTemporaryDirectory } from "../../../test/support/cli/flags/settings.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
-import { DEV_FORKS } from "../../dev/forks.ts";
+import { DEFAULT_FORK, DEV_FORKS } from "../../dev/forks.ts";
 import { EVM_WITHDRAWALS } from "../../dev/genesis-parameters.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../node/servers/server-limits.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../sync/settings.ts";
@@ -27,7 +27,7 @@ describe("defaults", () => {
       eth1: [],
       preset: "minimal",
       validators: 64,
-      forks: DEV_FORKS.map((fork) => ({ fork, epoch: 0 })),
+      forks: DEV_FORKS.slice(0, DEV_FORKS.indexOf(DEFAULT_FORK) + 1).map((fork) => ({ fork, epoch: 0 })),
       slotSeconds: 2,
       evm: { chainId: 31_337 },
       withdrawals: EVM_WITHDRAWALS,
@@ -201,6 +201,8 @@ describe("invalid values", () => {
     [["--dev-blobs", "6-0"], /a number of blobs or an ascending range, such as 3 or 0-6/],
     [["--dev-blobs", "-1"], /such as 3 or 0-6/],
     [["--p2p", "--no-auto"], /--p2p and --no-auto are mutually exclusive/],
+    [["--p2p", "--gloas-at", "4"], /--p2p is unavailable on a chain with gloas: payloads of gloas are not exchanged/],
+    [["--p2p", "--fork", "gloas"], /--p2p is unavailable on a chain with gloas/],
     [["--warmup-epochs", "-1"], /at least 0/],
     [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 are mutually exclusive/],
     [["--eth1", "http://127.0.0.1:8545"], /--eth1 requires --deposit-contract/],

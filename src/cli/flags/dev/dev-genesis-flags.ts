@@ -71,6 +71,15 @@ export const DEV_GENESIS_FLAGS = {
     choices: DEV_FORKS.map((fork) => `${fork}=`),
     parse: parseForkActivation,
   }),
+  gloasAt: valueFlag({
+    name: "gloas-at",
+    kind: "number",
+    placeholder: "EPOCH",
+    description: "Epoch to upgrade to gloas in, same as --fork-at gloas=EPOCH",
+    fallback: undefined,
+    fallbackText: "never",
+    parse: wholeNumber(0),
+  }),
   preset: valueFlag({
     name: "preset",
     kind: "text",

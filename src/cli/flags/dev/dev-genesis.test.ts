@@ -18,6 +18,10 @@ describe("genesis of a dev chain", () => {
     expect(forkTexts(["--fork-at", "electra=2,fulu=3"])).toBe(`${TO_DENEB} electra=2 fulu=3`);
     expect(forkTexts(["--fork-at", "altair=1"])).toBe("phase0=0 altair=1");
     expect(forkTexts(["--fork", "phase0", "--fork-at", "altair=1"])).toBe("phase0=0 altair=1");
+    expect(forkTexts(["--fork", "gloas"])).toBe(`${TO_DENEB} electra=0 fulu=0 gloas=0`);
+    for (const argv of [["--gloas-at", "4"], ["--fork-at", "gloas=4"], ["--fork-at", "gloas=4", "--gloas-at", "4"]]) {
+      expect(forkTexts(argv)).toBe(`${TO_DENEB} electra=0 fulu=0 gloas=4`);
+    }
   });
 
   it("sets withdrawal credentials and balances of all validators, ranges and single ones", () => {

@@ -82,7 +82,11 @@ function requireTimeForHistory(genesis: Pick<DevGenesis, "preset" | "slotSeconds
   );
 }
 
-function devForks({ fork, forkAt }: GenesisValues, stored: DevIdentity | null): readonly ScheduledFork[] {
+function devForks(
+  { fork, forkAt: listed, gloasAt }: GenesisValues,
+  stored: DevIdentity | null,
+): readonly ScheduledFork[] {
+  const forkAt = gloasAt === undefined ? listed : [...listed, { fork: "gloas" as const, epoch: gloasAt }];
   if (stored !== null && forkAt.length === 0 && (fork === undefined || fork === forkAtGenesis(stored.forks))) {
     return stored.forks;
   }
