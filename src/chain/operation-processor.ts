@@ -81,7 +81,9 @@ export class OperationProcessor {
       if (!outcome.ok) continue;
       const validated = outcome.value;
       pools.attestations.addSingle(validated);
-      forkChoice.onAttestation(attestationVotes(context, validated.data, [validated.validatorIndex]), { isFromBlock: false });
+      forkChoice.onAttestation(attestationVotes(context, validated.data, [validated.validatorIndex]), {
+        isFromBlock: false,
+      });
       events.publish("attestation", attestations[i]!);
     }
     await this.#refreshHeadFor(outcomes);
@@ -98,7 +100,9 @@ export class OperationProcessor {
       if (!outcome.ok) continue;
       const validated = outcome.value;
       pools.attestations.addAggregate(validated);
-      forkChoice.onAttestation(attestationVotes(context, validated.data, validated.attestingIndices), { isFromBlock: false });
+      forkChoice.onAttestation(attestationVotes(context, validated.data, validated.attestingIndices), {
+        isFromBlock: false,
+      });
       events.publish("attestation", aggregates[i]!.message.aggregate);
     }
     await this.#refreshHeadFor(outcomes);

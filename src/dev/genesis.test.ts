@@ -195,7 +195,7 @@ describe("createDevGenesis", () => {
     const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime });
     const { state, config } = createDevGenesis({ chainConfig, validatorCount, genesisTime });
     const later = processSlots(state, DEV_FORKS.length * SLOTS_PER_EPOCH);
-    expect(later.fork.currentVersion).toEqual(config.FULU_FORK_VERSION);
+    expect(later.fork.currentVersion).toEqual(config.GLOAS_FORK_VERSION);
   });
 
   it("starts at deposit index 0 with a deposit contract", () => {

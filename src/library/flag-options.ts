@@ -4,10 +4,12 @@
 export interface FlagOptions {
   /** Number of validators. */
   readonly validators?: number | bigint;
-  /** Fork the chain starts in: phase0, altair, bellatrix, capella, deneb, electra, fulu. */
+  /** Fork the chain starts in: phase0, altair, bellatrix, capella, deneb, electra, fulu, gloas. */
   readonly fork?: string;
   /** Fork to upgrade to in an epoch; repeatable, or several separated by commas. */
   readonly forkAt?: string | readonly string[];
+  /** Epoch to upgrade to gloas in, same as --fork-at gloas=EPOCH. */
+  readonly gloasAt?: number | bigint;
   /** Preset of the chain, minimal or mainnet. */
   readonly preset?: string;
   /** Length of a slot in whole seconds of chain time. */

@@ -76,6 +76,26 @@ describe("payloads of a gloas chain", () => {
     expect(gloas.chain.forkChoice.parentPayloadStatus(gloas.chain.head.root)).toBe("empty");
   });
 
+  it("of older blocks are voted for by the attestations of empty slots", async () => {
+    const gloas = await GloasChain.open();
+    const { chain } = gloas;
+    await gloas.run(2);
+    const { root } = chain.head;
+    const proposer = (await chain.states.afterBlock(root, 3)).epochCtx.getBeaconProposer(3);
+    const others = new Set([...gloas.opened.devChain.keys.indices].filter((index) => index !== proposer));
+    await gloas.run(1, { online: others });
+    expect(gloas.head).toEqual([2, "full"]);
+    expect(chain.pools.attestations.list({ slot: 3 }).map(({ data }) => data.index)).toEqual([1]);
+    await gloas.nextSlot();
+    await chain.refreshHead();
+    expect(chain.forkChoice.weightOf(root, "full")).toBeGreaterThan(0);
+    expect(chain.forkChoice.weightOf(root, "empty")).toBe(0);
+    await gloas.run(1);
+    expect(chain.forkChoice.parentPayloadStatus(chain.head.root)).toBe("full");
+    const attestations = (await chain.blocks.signedByRoot(chain.head.root))!.message.body.attestations;
+    expect(attestations.map(({ data }) => [data.slot, data.index])).toContainEqual([3, 1]);
+  });
+
   it("can arrive before their blocks, each in any order with its columns", async () => {
     const gloas = await GloasChain.open({ devBlobs: { min: 1, max: 1 } });
     const { chain } = gloas;

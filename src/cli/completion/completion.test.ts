@@ -77,7 +77,7 @@ describe("completion", () => {
   });
 
   it("offers the values of a flag, after a blank and after =", async () => {
-    const forks = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"];
+    const forks = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"];
     expect(await offeredWords("dev", "--fork", "")).toEqual(forks);
     expect(await offeredWords("dev", "--fork", "=", "al")).toEqual(["altair"]);
     expect(await offeredWords("dev", "--fork=al")).toEqual(["--fork=altair"]);

@@ -190,7 +190,7 @@ describe("invalid values", () => {
     [["--validators", "7"], /--validators 7 is too few.*minimal preset requires at least 8/],
     [["--validators", "31", "--preset", "mainnet"], /mainnet preset requires at least 32/],
     [["--validators", "1e3"], /whole number of at least 1/],
-    [["--fork", "gloas"], /phase0, altair, bellatrix, capella, deneb, electra or fulu/],
+    [["--fork", "heze"], /phase0, altair, bellatrix, capella, deneb, electra, fulu or gloas/],
     [["--fork-at", "altair"], /such as altair=2/],
     [["--preset", "gnosis"], /minimal or mainnet/],
     [["--slot-seconds", "0"], /from 1 to 31536000/],

@@ -74,7 +74,8 @@ describe.each(DEV_FORKS)("in %s", (fork) => {
     ];
     if (fork === "phase0") paths.push(["current_epoch_attestations", 0, "data", "target", "epoch"]);
     if (isSince(fork, "altair")) paths.push(["current_sync_committee", "pubkeys", 3], ["inactivity_scores", 1]);
-    if (isSince(fork, "bellatrix")) paths.push(["latest_execution_payload_header", "block_hash"]);
+    if (fork === "gloas") paths.push(["latest_block_hash"], ["latest_execution_payload_bid", "block_hash"]);
+    else if (isSince(fork, "bellatrix")) paths.push(["latest_execution_payload_header", "block_hash"]);
     if (isSince(fork, "capella")) paths.push(["next_withdrawal_validator_index"]);
     if (isSince(fork, "electra")) paths.push(["earliest_exit_epoch"]);
     if (isSince(fork, "fulu")) paths.push(["proposer_lookahead", 5]);
@@ -116,7 +117,8 @@ describe.each(DEV_FORKS)("in %s", (fork) => {
       ["body", "attestations", 0, "aggregation_bits"],
     ];
     if (isSince(fork, "altair")) paths.push(["body", "sync_aggregate", "sync_committee_bits"]);
-    if (isSince(fork, "bellatrix")) paths.push(["body", "execution_payload", "timestamp"]);
+    if (fork === "gloas") paths.push(["body", "signed_execution_payload_bid", "message", "block_hash"]);
+    else if (isSince(fork, "bellatrix")) paths.push(["body", "execution_payload", "timestamp"]);
     for (const path of paths) {
       const proof = await caller.call("getBlockProof", [slot, path]);
       expect(proof).toMatchObject({ root, block_root: root, state_root: message.state_root, slot: String(slot) });
@@ -162,7 +164,7 @@ it("proves several fields at once, two of which share a leaf", async () => {
   }
   const ofBlock = await caller.call("getBlockProof", [
     "head",
-    [["slot"], ["body", "execution_payload", "withdrawals"]],
+    [["slot"], ["body", "parent_execution_requests", "withdrawals"]],
   ]);
   expect(rootOfMultiproof(ofBlock)).toBe(ofBlock.root);
 });

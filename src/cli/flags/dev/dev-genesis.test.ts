@@ -19,7 +19,11 @@ describe("genesis of a dev chain", () => {
     expect(forkTexts(["--fork-at", "altair=1"])).toBe("phase0=0 altair=1");
     expect(forkTexts(["--fork", "phase0", "--fork-at", "altair=1"])).toBe("phase0=0 altair=1");
     expect(forkTexts(["--fork", "gloas"])).toBe(`${TO_DENEB} electra=0 fulu=0 gloas=0`);
-    for (const argv of [["--gloas-at", "4"], ["--fork-at", "gloas=4"], ["--fork-at", "gloas=4", "--gloas-at", "4"]]) {
+    for (const argv of [
+      ["--gloas-at", "4"],
+      ["--fork-at", "gloas=4"],
+      ["--fork-at", "gloas=4", "--gloas-at", "4"],
+    ]) {
       expect(forkTexts(argv)).toBe(`${TO_DENEB} electra=0 fulu=0 gloas=4`);
     }
   });

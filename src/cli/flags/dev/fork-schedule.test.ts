@@ -39,17 +39,7 @@ describe("fork schedule", () => {
   }
 
   it("rejects anything but NAME=EPOCH", () => {
-    for (const text of [
-      "altair",
-      "altair=",
-      "altair=x",
-      "altair=-1",
-      "altair=1.5",
-      "=1",
-      "gloas=1",
-      "altair=1=2",
-      "",
-    ]) {
+    for (const text of ["altair", "altair=", "altair=x", "altair=-1", "altair=1.5", "=1", "heze=1", "altair=1=2", ""]) {
       expect(() => parseForkActivation(text), text).toThrow("such as altair=2");
     }
   });
