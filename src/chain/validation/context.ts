@@ -55,6 +55,7 @@ export interface ValidationContext {
     | "canonicalAtSlot"
     | "isDescendantOfFinalized"
     | "isInvalid"
+    | "isPayloadVerified"
     | "finalized"
     | "head"
   >;
