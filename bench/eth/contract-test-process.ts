@@ -6,6 +6,19 @@ import { parentGone, report } from "../support/child.ts";
 export interface ContractTest {
   chain: "Fanal" | "Anvil" | "EDR";
   initCode: `0x${string}`;
+  /** URL of the package's library. */
+  library: string;
+}
+
+/** In milliseconds. */
+export interface ContractTestTimes {
+  green: number;
+  stopped: number;
+  /** User and system time. */
+  cpu: number;
+  /** Start of another chain in the process. */
+  further?: number;
+  furtherCpu?: number;
 }
 
 interface Chain {
@@ -20,11 +33,27 @@ const TOKEN = [
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ];
 
-async function run({ chain: name, initCode }: ContractTest): Promise<{ green: number; stopped: number }> {
-  const began = performance.now();
+function cpuSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+async function run(test: ContractTest): Promise<ContractTestTimes> {
+  const times = await runOnce(test);
+  if (test.chain !== "Fanal") return times;
+  const [began, before] = [performance.now(), process.cpuUsage()];
+  const { stop } = await OPEN.Fanal(test);
+  const [further, furtherCpu] = [performance.now() - began, cpuSince(before)];
+  await stop();
+  return { ...times, further, furtherCpu };
+}
+
+async function runOnce(test: ContractTest): Promise<ContractTestTimes> {
+  const { chain: name, initCode } = test;
+  const [began, before] = [performance.now(), process.cpuUsage()];
   const { createWalletClient, custom, parseAbi, publicActions } = await import("viem");
   const { foundry } = await import("viem/chains");
-  const { provider, stop } = await OPEN[name]();
+  const { provider, stop } = await OPEN[name](test);
   const abi = parseAbi(TOKEN);
   const transport = custom(provider);
   const [account] = await createWalletClient({ chain: foundry, transport }).getAddresses();
@@ -42,12 +71,12 @@ async function run({ chain: name, initCode }: ContractTest): Promise<{ green: nu
   assert.equal(balance, 5n);
   const green = performance.now() - began;
   await stop();
-  return { green, stopped: performance.now() - began };
+  return { green, stopped: performance.now() - began, cpu: cpuSince(before) };
 }
 
-const OPEN: Readonly<Record<ContractTest["chain"], () => Promise<Chain>>> = {
-  Fanal: async () => {
-    const { startDevChain } = await import("../../src/library/index.ts");
+const OPEN: Readonly<Record<ContractTest["chain"], (test: ContractTest) => Promise<Chain>>> = {
+  Fanal: async ({ library }) => {
+    const { startDevChain }: typeof import("../../src/library/index.ts") = await import(library);
     const chain = await startDevChain({ evm: true });
     return { provider: chain.eth as Chain["provider"], stop: () => chain.stop() };
   },

@@ -15,7 +15,7 @@ interface Options {
 
 export async function benchEth(options: Options): Promise<void> {
   printSetting(`${options.rounds} rounds of ${options.seconds} s for each server, 64 connections, medians`);
-  const others = await withTempDirectory(async (directory) => {
+  await withTempDirectory(async (directory) => {
     const { eth, beacon } = await startFanal(directory);
     const found = { Anvil: await startAnvil(), EDR: await startEdr() };
     const servers = [eth, ...Object.values(found)].filter((server) => server !== undefined);
@@ -27,9 +27,8 @@ export async function benchEth(options: Options): Promise<void> {
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
     }
-    return (["Anvil", "EDR"] as const).filter((name) => found[name] !== undefined);
   });
-  await benchContractTests(["Fanal", ...others]);
+  await benchContractTests();
 }
 
 async function benchServers(
