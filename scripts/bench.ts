@@ -29,6 +29,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   startup: {
     about: "time from the start to the first answer and to a finalized history",
   },
+  vitest: {
+    about: "eight vitest files with a chain each or one for all, beside Anvil",
+  },
   "json-rpc": {
     about: "JSON-RPC requests per second, against a bare node:http server",
   },
