@@ -34,7 +34,11 @@ export function benchContractTests(): Promise<void> {
       rmSync(join(root, "node_modules"), { recursive: true, force: true });
       return run("Fanal");
     };
-    const measured = await takeTurns(ROUNDS, [firstRun, () => run("Fanal"), ...others.map((chain) => () => run(chain))]);
+    const measured = await takeTurns(ROUNDS, [
+      firstRun,
+      () => run("Fanal"),
+      ...others.map((chain) => () => run(chain)),
+    ]);
     printHeader("contract test", "Fanal, first run", "Fanal, second run", ...others);
     const row = (title: string, of: keyof ContractTestTimes, format = seconds) =>
       printRow(

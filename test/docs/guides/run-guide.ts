@@ -23,7 +23,7 @@ const PORTS = {
 };
 
 /** Packages that guides install. */
-const PACKAGES = ["viem", "solc", "@crate-crypto/node-eth-kzg", "@types/node"];
+const PACKAGES = ["viem", "solc", "vitest", "@crate-crypto/node-eth-kzg", "@types/node"];
 
 export interface GuideOptions {
   /** Shell scripts that replace programs, by name. */
@@ -91,6 +91,7 @@ function createProject(directory: string, commands: Readonly<Record<string, stri
     // Everything is installed already.
     npm: 'case "$1" in install|ci|init) ;; test) node --test ;; *) exit 1 ;; esac',
     npx: 'exec "$@"',
+    vitest: `NO_COLOR=1 FORCE_COLOR= exec ${JSON.stringify(process.execPath)} ${JSON.stringify(join(ROOT, "node_modules/vitest/vitest.mjs"))} "$@"`,
     ...commands,
   };
   mkdirSync(join(directory, "bin"));
