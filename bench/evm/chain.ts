@@ -18,7 +18,7 @@ const GWEI = 10n ** 9n;
 type TransactionFields = Parameters<typeof createFeeMarket1559Tx>[0];
 type Sign = (hash: Uint8Array, sender: number) => { signature: Uint8Array; recoveryId: number };
 
-/** Osaka chain with its pool, in memory. */
+/** Chain with its pool, in memory. */
 export class BenchChain {
   readonly executor: BlockExecutor;
   readonly pool: TransactionPool;
@@ -28,11 +28,14 @@ export class BenchChain {
   readonly #nonces = new Array<bigint>(10).fill(0n);
 
   /** With further accounts at genesis. */
-  static async open(accounts: readonly GenesisAccount[] = []): Promise<BenchChain> {
+  static async open(
+    accounts: readonly GenesisAccount[] = [],
+    fork: "osaka" | "amsterdam" = "osaka",
+  ): Promise<BenchChain> {
     const options = {
       chainId: DEFAULT_CHAIN_ID,
       depositContract: DEPOSIT_CONTRACT,
-      forks: { shanghai: 0, cancun: 0, prague: 0, osaka: 0 },
+      forks: { shanghai: 0, cancun: 0, prague: 0, osaka: 0, ...(fork === "amsterdam" && { amsterdam: 0 }) },
       blobs: [{ timestamp: 0, target: 6, max: 9, updateFraction: updateFractionOf(9) }],
     };
     const rules = new ChainRules(options, await createEvmCrypto());

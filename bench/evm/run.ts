@@ -10,9 +10,13 @@ import { benchNode } from "./node.ts";
 import { compileToken } from "./token.ts";
 
 const PER_BLOCK = 100;
+/** Enough for a new account, also on Amsterdam (EIP-8037). */
+const TRANSFER_GAS = 210_000n;
 const WARM_BLOCKS = 20;
 /** Blocks held with their states, as during a short time without finality. */
 const HELD_BLOCKS = 64;
+
+type Fork = "osaka" | "amsterdam";
 
 /** Calldata and recipient of the transaction with an index. */
 type Call = (index: number) => { to: AddressLike; value?: bigint; data?: Uint8Array; gasLimit: bigint };
@@ -20,22 +24,24 @@ type Call = (index: number) => { to: AddressLike; value?: bigint; data?: Uint8Ar
 export async function benchEvm({ transactions }: { transactions: number }): Promise<void> {
   printSetting("CPU time of all threads");
   printHeader("the EVM", "");
-  await benchEmptyBlocks();
-  await benchTransactions("transfer", async () => transfer);
-  await benchTransactions("ERC-20 mint", deployToken);
+  for (const fork of ["osaka", "amsterdam"] as const) {
+    await benchEmptyBlocks(fork);
+    await benchTransactions(fork, "transfer", async () => transfer);
+    await benchTransactions(fork, "ERC-20 mint", deployToken);
+  }
   await benchInterpreters();
   await benchMemory(transactions);
   console.log();
   await benchNode();
 }
 
-async function benchEmptyBlocks(): Promise<void> {
-  const chain = await BenchChain.open();
+async function benchEmptyBlocks(fork: Fork): Promise<void> {
+  const chain = await BenchChain.open([], fork);
   const first = await cpuMs(() => buildBlocks(chain, WARM_BLOCKS));
   await buildBlocks(chain, 500);
   const warm = await cpuMs(() => buildBlocks(chain, 1000));
   printRow(
-    "empty block, built",
+    `empty block of ${fork}, built`,
     `${(warm / 1000).toFixed(3)} ms (first ${WARM_BLOCKS}: ${(first / WARM_BLOCKS).toFixed(2)})`,
   );
   const parent = chain.head;
@@ -45,11 +51,15 @@ async function benchEmptyBlocks(): Promise<void> {
   const verified = await cpuMs(async () => {
     for (let count = 0; count < 500; count++) await chain.executor.verify(parent, payload, context);
   });
-  printRow("empty block, verified", `${(verified / 500).toFixed(3)} ms`);
+  printRow(`empty block of ${fork}, verified`, `${(verified / 500).toFixed(3)} ms`);
 }
 
-async function benchTransactions(name: string, prepare: (chain: BenchChain) => Promise<Call>): Promise<void> {
-  const chain = await BenchChain.open();
+async function benchTransactions(
+  fork: Fork,
+  name: string,
+  prepare: (chain: BenchChain) => Promise<Call>,
+): Promise<void> {
+  const chain = await BenchChain.open([], fork);
   const call = await prepare(chain);
   const blocks = 60;
   const sent = Array.from({ length: blocks * PER_BLOCK }, (_, index) => chain.sign(index, call(index)));
@@ -72,7 +82,7 @@ async function benchTransactions(name: string, prepare: (chain: BenchChain) => P
   const perTransaction = (times: readonly number[]) => median(times.slice(times.length / 2)) / PER_BLOCK;
   const [add, build, verify] = [adding, building, verifying].map(perTransaction) as [number, number, number];
   printRow(
-    `${name}s, pool and block`,
+    `${name}s of ${fork}, pool and block`,
     `${(1000 / (add + build)).toFixed(0)}/s (each: pool with sender recovery ${add.toFixed(3)} ms, ` +
       `block ${build.toFixed(3)} ms, re-executed ${verify.toFixed(3)} ms)`,
   );
@@ -132,10 +142,14 @@ const recipient = (index: number) => {
   return new Uint8Array(bytes);
 };
 
-const transfer: Call = (index) => ({ to: new Address(recipient(index)), value: 1n + BigInt(index), gasLimit: 21_000n });
+const transfer: Call = (index) => ({
+  to: new Address(recipient(index)),
+  value: 1n + BigInt(index),
+  gasLimit: TRANSFER_GAS,
+});
 
 async function deployToken(chain: BenchChain): Promise<Call> {
-  await chain.pool.add(chain.sign(0, { data: compileToken().initCode, gasLimit: 2_000_000n }));
+  await chain.pool.add(chain.sign(0, { data: compileToken().initCode, gasLimit: 10_000_000n }));
   const { receipts } = await chain.build();
   const to = new Address(receipts[0]!.contractAddress!);
   return (index) => {
@@ -143,7 +157,7 @@ async function deployToken(chain: BenchChain): Promise<Call> {
     data.writeUInt32BE(0x40c10f19, 0);
     data.set(recipient(index), 16);
     data.writeUInt32BE(1000 + index, 64);
-    return { to, data: new Uint8Array(data), gasLimit: 120_000n };
+    return { to, data: new Uint8Array(data), gasLimit: 250_000n };
   };
 }
 
