@@ -87,6 +87,8 @@ export async function openThread(reads = NO_READS) {
   await thread.connect({
     history: {
       rootOf: async (hash) => [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
+      // A service in another thread has all of its methods.
+      holderOf: async (_, root) => root,
       read: async (root) => {
         reading.started();
         await reading.gate;
