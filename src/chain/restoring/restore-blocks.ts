@@ -9,7 +9,7 @@ import { readStoredBlock } from "../blocks/stored-block.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { deserializeForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
-import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import type { ForkChoiceBlock, ForkChoiceExecution } from "../fork-choice/types.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
 import type { ImportQueue } from "../import/import-queue.ts";
 
@@ -31,8 +31,9 @@ interface StoredBlock extends SlotAndRoot {
 
 /**
  * Imports unfinalized blocks from the database that are missing from fork choice, in slot order. Skips blocks that are
- * damaged or no longer fit, along with their descendants, and blocks with invalid payloads. Skipped blocks stay in the
- * database until finality passes them. Queries the execution engine only about payloads without a stored status.
+ * damaged or no longer fit, along with their descendants, and blocks before gloas with invalid payloads. Skipped blocks
+ * stay in the database until finality passes them. Queries the execution engine only about payloads without a stored
+ * status.
  */
 export async function restoreBlocks({
   config,
@@ -46,9 +47,14 @@ export async function restoreBlocks({
   const missing: StoredBlock[] = [];
   for await (const { forkChoiceData, ...position } of db.hotBlocks.entries()) {
     if (forkChoice.has(position.root)) continue;
-    const execution = readExecution(forkChoiceData, position);
-    if (execution?.status === "invalid") forkChoice.retryBackoff.schedule(position.root, clock.currentSlot);
-    else missing.push({ slot: position.slot, root: position.root, execution });
+    const stored = readForkChoiceBlock(forkChoiceData, position);
+    const execution = stored?.execution ?? null;
+    // Since gloas, a block is valid without its payload.
+    if (execution?.status === "invalid" && stored?.bid === undefined) {
+      forkChoice.retryBackoff.schedule(position.root, clock.currentSlot);
+      continue;
+    }
+    missing.push({ slot: position.slot, root: position.root, execution });
   }
   const progress = new Progress({ message: "Replaying blocks", logger });
   let restored = 0;
@@ -82,14 +88,14 @@ async function readBlock(stored: Pick<RestoreParts, "config" | "db">, root: Root
   return readStoredBlock(stored, root, bytes);
 }
 
-/** Returns null if the payload status was not stored or cannot be decoded. */
-function readExecution(
+/** Returns null if fork choice data was not stored or cannot be decoded. */
+function readForkChoiceBlock(
   forkChoiceData: Uint8Array,
   position: SlotAndRoot & { parentRoot: RootHex },
-): ForkChoiceExecution | null {
+): ForkChoiceBlock | null {
   if (forkChoiceData.length === 0) return null;
   try {
-    return deserializeForkChoiceBlock(forkChoiceData, position).execution;
+    return deserializeForkChoiceBlock(forkChoiceData, position);
   } catch {
     return null;
   }
