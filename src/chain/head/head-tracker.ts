@@ -18,6 +18,7 @@ import {
   type PayloadStatus,
   sameCheckpoint,
 } from "../fork-choice/types.ts";
+import { lastRootBefore } from "../shuffling/dependent-root.ts";
 import type { StateStore } from "../states/state-store.ts";
 
 interface HeadTrackerParts {
@@ -162,15 +163,16 @@ export class HeadTracker {
   #eventAfter(previous: ForkChoiceBlock): HeadEvent {
     const { slot, root, stateRoot } = this.#head;
     const epoch = computeEpochAtSlot(slot);
-    const { epochCtx } = this.#headState;
+    const state = this.#headState;
     return {
       slot,
       root,
       stateRoot,
       payloadStatus: this.#payloadStatus === "full" ? "full" : "empty",
       epochTransition: computeEpochAtSlot(previous.slot) < epoch,
-      previousDutyDependentRoot: epochCtx.getShufflingDecisionRoot(epoch),
-      currentDutyDependentRoot: epochCtx.getShufflingDecisionRoot(epoch + 1),
+      // Not from the epoch cache: the state of an anchor can be epochs past its block.
+      previousDutyDependentRoot: lastRootBefore(epoch - 1, state),
+      currentDutyDependentRoot: lastRootBefore(epoch, state),
       executionOptimistic: this.#parts.payloads.isNodeOptimistic(this.headNode),
     };
   }

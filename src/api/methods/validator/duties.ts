@@ -4,14 +4,13 @@ import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
-  getBlockRootAtSlot,
 } from "@lodestar/state-transition";
-import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/types";
-import { fromHex, toRootHex } from "@lodestar/utils";
+import type { Epoch, RootHex, ValidatorIndex } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
 import { TimeSlice } from "../../../async/time-slice.ts";
-import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { committeePositions } from "../../../chain/shuffling/committee-positions.ts";
+import { lastRootBefore } from "../../../chain/shuffling/dependent-root.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import { writeOrStream } from "../../../json/shared-stream.ts";
 import { AttesterDutyRows } from "../../../json/writers/committee-writers.ts";
@@ -217,7 +216,7 @@ async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch
       validatorIndex,
       slot: startSlot + i,
     })),
-    meta: { dependentRoot: dependentRootOf(state, dependsOn), executionOptimistic: chain.status.isOptimistic },
+    meta: { dependentRoot: lastRootBefore(dependsOn, state), executionOptimistic: chain.status.isOptimistic },
   };
 }
 
@@ -233,7 +232,7 @@ async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesReque
   requireSynced(chain);
   requireKnownEpoch(chain, epoch);
   const state = await stateForDuties(chain, epoch);
-  const meta = { dependentRoot: dependentRootOf(state, epoch - 1), executionOptimistic: chain.status.isOptimistic };
+  const meta = { dependentRoot: lastRootBefore(epoch - 1, state), executionOptimistic: chain.status.isOptimistic };
   const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
   const positions = await committeePositions(shuffling, await indicesOf(state, indices));
   return { state, shuffling, positions, meta };
@@ -280,14 +279,4 @@ async function indicesOf(
 
 function pubkeyOf(state: CachedBeaconStateAllForks, validator: ValidatorIndex): Uint8Array {
   return state.validators.getReadonly(validator).pubkey;
-}
-
-/**
- * Returns the dependent root, which is the root of the last block before the epoch, or of the genesis block. The root
- * is read from the state, since the block may be older than the node's history.
- */
-function dependentRootOf(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
-  const slot = Math.max(0, computeStartSlotAtEpoch(Math.max(0, epoch)) - 1);
-  if (slot < state.slot) return toRootHex(getBlockRootAtSlot(state, slot));
-  return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
 }
