@@ -94,3 +94,17 @@ it("the anchor block may become the checkpoint of the next epoch if its first sl
   expect((await again.states.canonicalAtSlot(lastEmpty))?.slot).toBe(lastEmpty);
   await again.close();
 });
+
+it("a genesis state whose block is not the usual one opens without that block", async () => {
+  const { config, chain } = source.devChain;
+  const state = (await chain.states.genesis())!.clone();
+  state.latestBlockHeader.bodyRoot = new Uint8Array(32).fill(1);
+  state.commit();
+  const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+  onTestFinished(() => db.close());
+  await initialiseDatabase(db, config, { state }, {});
+  const opened = await open(db);
+  expect(opened.head.slot).toBe(0);
+  expect(await opened.blocks.canonicalAtSlot(0)).toBeNull();
+  await opened.close();
+});

@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { ForkSeq, ZERO_HASH } from "@lodestar/params";
+import { ForkSeq, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
 import {
   type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
@@ -9,10 +9,10 @@ import {
   isExecutionStateType,
   isMergeTransitionComplete,
 } from "@lodestar/state-transition";
-import { type gloas, type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { type gloas, type phase0, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { serializeSignedBlock } from "../blocks/block-encoding.ts";
+import { blockRoot, serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-choice/types.ts";
 import { toCheckpoint } from "../import/fork-choice-import.ts";
 
@@ -61,7 +61,7 @@ export async function initialiseDatabase(
 ): Promise<void> {
   const header = latestBlockHeader(state);
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
-  const anchorBlock = block ?? (header.slot === 0 ? genesisBlock(config, state) : null);
+  const anchorBlock = block ?? ownGenesisBlock(config, state, root);
   await db.clear();
   const batch = db.batch();
   if (anchorBlock) batch.blocks.put(root, serializeSignedBlock(config, anchorBlock));
@@ -71,6 +71,13 @@ export async function initialiseDatabase(
   batch.meta.putIdentity(identity);
   batch.meta.putFinalized({ epoch: computeEpochAtSlot(state.slot), root });
   await batch.write();
+}
+
+/** Returns the genesis block of a genesis state; null for later states, and if the state has a block of its own. */
+function ownGenesisBlock(config: BeaconConfig, state: BeaconStateAllForks, root: RootHex): SignedBeaconBlock | null {
+  if (state.latestBlockHeader.slot !== GENESIS_SLOT) return null;
+  const block = genesisBlock(config, state);
+  return blockRoot(config, block.message) === root ? block : null;
 }
 
 /**
