@@ -196,7 +196,6 @@ export function wireParts(
     status,
     notifier: engineNotifier,
     importQueue,
-    payloadQueue,
   });
   const duplicates = new DuplicateKeys({ attached, clock, logger: logger.topic("validators") });
   const validation = validationContextOf({
@@ -282,7 +281,6 @@ export function wireParts(
     tracker,
     proposerHead,
     states,
-    parentPayloads,
     status,
     preparations,
     payloadBuilder,

@@ -23,7 +23,6 @@ import { DevDumps } from "./control/dumps.ts";
 import { ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
-import { DevPayloads } from "./control/payloads.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime, type SlotTrigger } from "./control/time.ts";
 import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
@@ -35,7 +34,6 @@ import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevSettings } from "./settings.ts";
 import type { DevKeys } from "./validator-keys.ts";
-import { WithheldPayloads } from "./validators/payloads/withheld-payloads.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { gateOnSync, isExpired } from "./validators/sync-gate.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
@@ -163,27 +161,16 @@ export class DevChain {
     });
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
-    const withheld = new WithheldPayloads();
-    const payloads = new DevPayloads({ chain, keys, time, withheld });
     const snapshots = new DevSnapshots({
       chain,
       time,
       // `presence` passes the fee recipient to the chain, so it is reverted after `feeRecipient`.
-      revertible: [
-        clock,
-        history,
-        feeRecipient,
-        presence,
-        lateBlocks,
-        payloads,
-        { capture: () => () => this.#onReverted() },
-      ],
+      revertible: [clock, history, feeRecipient, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
       evm: parts.evm?.thread,
     });
     const onReplacing = async () => parts.evm?.thread.detach();
     const onReplaced = async () => {
       this.#onReverted();
-      payloads.clear();
       await parts.evm?.restore();
       if (parts.evm) await chain.pendingVerdicts.untilHeadVerdict();
       await feeRecipient.reload();
@@ -203,8 +190,7 @@ export class DevChain {
     };
     const evm = parts.evm && this.#controlEvm(parts.evm, setFeeRecipient);
     const reset = (signal?: AbortSignal) => replacer.reset(signal);
-    const faults = { lateBlocks, payloads };
-    this.control = { time, validators: presence, branches, ...faults, operations, keys, snapshots, dumps, evm, reset };
+    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps, evm, reset };
 
     const logger = parts.logger.topic("validators");
     // Builders cannot build blocks for past slots.
@@ -216,13 +202,12 @@ export class DevChain {
       chain,
       isAllowed: () => isAlone && !hasBuilder() && !hasVoteListeners() && !chain.status.isOptimistic,
     };
-    const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath, withheld };
+    const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath };
     const ungated = createDevValidators({
       ...modules,
       isPast: (slot) => isShared && this.#isLive && isExpired(clock, slot),
       plan: (slot) => ({
         online: presence.onlineNow(),
-        ...payloads.planAt(slot),
         ...(branches.plan ?? { blockDelay: lateBlocks.delayAt(slot) }),
       }),
     });

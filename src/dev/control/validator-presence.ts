@@ -1,6 +1,5 @@
 import type { ValidatorIndex } from "@lodestar/types";
-import { ControlError, type ValidatorControl } from "../../api/dev-control.ts";
-import type { ValidatorSelection } from "../../api/validator-selection.ts";
+import { ControlError, type ValidatorControl, type ValidatorSelection } from "../../api/dev-control.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { isInShare } from "./even-share.ts";
@@ -91,7 +90,7 @@ export class ValidatorPresence implements ValidatorControl {
   }
 }
 
-export function resolveSelection(
+function resolveSelection(
   indices: readonly ValidatorIndex[],
   selection: ValidatorSelection,
 ): ReadonlySet<ValidatorIndex> {

@@ -2,7 +2,6 @@ import { type ISignatureSet, SignatureSetType } from "@lodestar/state-transition
 import type { ValidatorIndex } from "@lodestar/types";
 import { type BlsVerifier, type BlsVerifierOptions, createBlsVerifier } from "../../../src/bls/verifier.ts";
 import { rememberedSecret, rememberedSignature } from "./remembered-signatures.ts";
-import { takeVerificationThread } from "./verification-threads.ts";
 
 /**
  * Skips verification of signatures that were made in this process and are known to be valid. All other signatures are
@@ -10,7 +9,7 @@ import { takeVerificationThread } from "./verification-threads.ts";
  */
 export function createRememberingVerifier(options: BlsVerifierOptions): BlsVerifier {
   const { pubkeyCache } = options;
-  const verifier = createBlsVerifier({ startWorker: takeVerificationThread, ...options });
+  const verifier = createBlsVerifier(options);
   const secrets = new Map<ValidatorIndex, bigint>();
 
   function secretOf(index: ValidatorIndex): bigint | undefined {

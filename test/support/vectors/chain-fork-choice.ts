@@ -1,19 +1,29 @@
-import { ZERO_HASH_HEX } from "@lodestar/params";
-import { computeStartSlotAtEpoch, getIndexedAttestationSignatureSet } from "@lodestar/state-transition";
+import { EFFECTIVE_BALANCE_INCREMENT, ForkSeq, SLOTS_PER_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
+import {
+  computeStartSlotAtEpoch,
+  getIndexedAttestationSignatureSet,
+  getIndexedPayloadAttestationSignatureSet,
+} from "@lodestar/state-transition";
 import {
   type Attestation,
   type AttesterSlashing,
   type fulu,
+  type gloas,
   type RootHex,
   type SignedBeaconBlock,
   sszTypesFor,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { WrongSidecarError } from "../../../src/chain/data/verify-sidecars.ts";
+import type { ForkChoice } from "../../../src/chain/fork-choice/fork-choice.ts";
+import type { ForkChoiceNode } from "../../../src/chain/fork-choice/types.ts";
+import { isViableLeaf } from "../../../src/chain/fork-choice/viability.ts";
+import { committeePositions } from "../../../src/chain/import/fork-choice-import.ts";
+import { attestationVotes } from "../../../src/chain/operation-processor.ts";
 import { AttestationDataRules } from "../../../src/chain/validation/attestation-data.ts";
 import { GossipValidationError } from "../../../src/chain/validation/outcome.ts";
 import { subnetOfColumn } from "../../../src/data/custody.ts";
-import type { ForkChoiceAnchor, ForkChoiceSubject } from "./fork-choice-steps.ts";
+import { type ForkChoiceAnchor, type ForkChoiceSubject, PAYLOAD_STATUS } from "./fork-choice-steps.ts";
 import type { VectorCase } from "./vector-case.ts";
 import { isRefusal, VectorChain } from "./vector-chain.ts";
 import { vectorConfig } from "./vector-config.ts";
@@ -59,12 +69,10 @@ export class ChainForkChoice implements ForkChoiceSubject {
     const state = await states.afterBlock(blockRoot, computeStartSlotAtEpoch(data.target.epoch));
     const indexed = state.epochCtx.getIndexedAttestation(config.getForkSeq(data.slot), attestation);
     const isSigned = await validation.bls.verify([getIndexedAttestationSignatureSet(config, data.slot, indexed)]);
-    if (!isSigned) throw new GossipValidationError("reject", "bad-signature", "The attestation is not signed.");
-    const indices = indexed.attestingIndices;
-    forkChoice.onAttestation(
-      { indices, slot: data.slot, targetEpoch: data.target.epoch, blockRoot },
-      { isFromBlock: false },
-    );
+    if (!isSigned) throw refuse("The attestation is not signed.");
+    // Gossip accepts votes of the current slot, which the specification's store does not.
+    if (data.slot >= this.#chain.clock.currentSlot) throw refuse("The attestation is of the current slot.");
+    forkChoice.onAttestation(attestationVotes(validation, data, indexed.attestingIndices), { isFromBlock: false });
     await this.#chain.refreshHead();
   }
 
@@ -72,9 +80,37 @@ export class ChainForkChoice implements ForkChoiceSubject {
     return this.#chain.processor.attesterSlashing(slashing, "gossip");
   }
 
+  async onExecutionPayloadEnvelope(
+    envelope: gloas.SignedExecutionPayloadEnvelope,
+    columns?: gloas.DataColumnSidecar[],
+  ): Promise<void> {
+    if (columns && columns.length > 0) throw new Error("The columns of a payload are not delivered yet.");
+    await this.#chain.importPayload(envelope, { waitsForData: false });
+  }
+
+  async onPayloadAttestationMessage(message: gloas.PayloadAttestationMessage): Promise<void> {
+    const { config, validation, forkChoice, states, clock } = this.#chain;
+    const { data, validatorIndex, signature } = message;
+    const { slot, payloadPresent, blobDataAvailable } = data;
+    const blockRoot = toRootHex(data.beaconBlockRoot);
+    const block = forkChoice.get(blockRoot);
+    if (!block) throw refuse("The payload attestation is for an unknown block.");
+    // on_payload_attestation_message: without effect.
+    if (block.slot !== slot) return;
+    if (slot !== clock.currentSlot) throw refuse("The payload attestation is not of the current slot.");
+    const { epochCtx } = await states.afterBlock(blockRoot);
+    const positions = committeePositions(epochCtx.getPayloadTimelinessCommittee(slot), new Set([validatorIndex]));
+    if (positions.length === 0) throw refuse("The validator is not in the payload timeliness committee.");
+    const indexed = { attestingIndices: [validatorIndex], data, signature };
+    const isSigned = await validation.bls.verify([getIndexedPayloadAttestationSignatureSet(config, indexed)]);
+    if (!isSigned) throw refuse("The payload attestation is not signed.");
+    forkChoice.onPayloadAttestation({ positions, slot, blockRoot, payloadPresent, blobDataAvailable });
+    await this.#chain.refreshHead();
+  }
+
   head() {
-    const { slot, root } = this.#chain.head;
-    return { slot, root };
+    const { head, headNode } = this.#chain;
+    return { slot: head.slot, root: headNode.root, payloadStatus: PAYLOAD_STATUS[headNode.payloadStatus] };
   }
 
   time(): number {
@@ -99,6 +135,27 @@ export class ChainForkChoice implements ForkChoiceSubject {
 
   proposerHead(): RootHex {
     return this.#chain.proposerHead.parentFor(this.#chain.clock.currentSlot).root;
+  }
+
+  viableHeads() {
+    const { forkChoice, config } = this.#chain;
+    const { currentSlot } = forkChoice;
+    const isGloas = config.getForkSeq(currentSlot) >= ForkSeq.gloas;
+    return viableLeaves(forkChoice, { currentSlot, root: forkChoice.justified.root }).map(
+      ({ root, payloadStatus }) => ({
+        root,
+        weight: Math.round(forkChoice.weightOf(root, payloadStatus) * EFFECTIVE_BALANCE_INCREMENT),
+        ...(isGloas && { payloadStatus: PAYLOAD_STATUS[payloadStatus] }),
+      }),
+    );
+  }
+
+  payloadTimelinessVotes(root: RootHex) {
+    return this.#chain.forkChoice.payloadVotesOf(root, "payloadPresent");
+  }
+
+  payloadDataAvailabilityVotes(root: RootHex) {
+    return this.#chain.forkChoice.payloadVotesOf(root, "blobDataAvailable");
   }
 
   get #chain() {
@@ -136,4 +193,34 @@ export class ChainForkChoice implements ForkChoiceSubject {
     }
     return null;
   }
+}
+
+const refuse = (message: string) => new GossipValidationError("reject", "bad-signature", message);
+
+/**
+ * Leaves of get_filtered_block_tree below a block, from the tree's own queries. Since gloas, a block without viable
+ * children on a variant is a leaf of that variant.
+ */
+function viableLeaves(
+  forkChoice: ForkChoice,
+  { currentSlot, root }: { currentSlot: number; root: RootHex },
+): ForkChoiceNode[] {
+  const block = forkChoice.get(root)!;
+  const children = forkChoice.childrenOf(root).map((child) => ({
+    status: forkChoice.parentPayloadStatus(child.root),
+    leaves: viableLeaves(forkChoice, { currentSlot, root: child.root }),
+  }));
+  const { justified } = forkChoice;
+  const isViable =
+    children.length > 0
+      ? children.some(({ leaves }) => leaves.length > 0)
+      : isViableLeaf(block, { justified, currentSlot, slotsPerEpoch: SLOTS_PER_EPOCH }) &&
+        forkChoice.isDescendantOfFinalized(root);
+  if (!isViable) return [];
+  const variants = block.bid === undefined ? ["full" as const] : ["empty" as const, "full" as const];
+  const existing = variants.filter((status) => status === "empty" || !block.bid || forkChoice.isPayloadVerified(root));
+  return existing.flatMap((payloadStatus) => {
+    const leaves = children.filter(({ status }) => status === payloadStatus).flatMap((child) => child.leaves);
+    return leaves.length > 0 ? leaves : [{ root, payloadStatus }];
+  });
 }

@@ -3,13 +3,12 @@ import type { VectorCase } from "./vector-case.ts";
 
 /**
  * Returns the cases to run in the current tier: in the second tier all, and in npm test every n-th of each handler,
- * beginning with the first, and the named ones.
+ * beginning with the first.
  */
-export function sampleOf(vectors: readonly VectorCase[], every: number, named: readonly string[] = []): VectorCase[] {
+export function sampleOf(vectors: readonly VectorCase[], every: number): VectorCase[] {
   if (isFullTier) return [...vectors];
   const ofHandlers = Map.groupBy(vectors, ({ path }) => path.handler);
-  const sampled = [...ofHandlers.values()].flatMap((cases) => cases.filter((_, index) => index % every === 0));
-  return vectors.filter((vector) => sampled.includes(vector) || named.includes(vector.id));
+  return [...ofHandlers.values()].flatMap((cases) => cases.filter((_, index) => index % every === 0));
 }
 
 /** Arguments of `it.each`. */

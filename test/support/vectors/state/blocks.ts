@@ -1,9 +1,7 @@
-import type { ForkName } from "@lodestar/params";
-import type { BeaconStateAllForks, CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { type BlsVerifier, createBlsVerifier } from "../../../../src/bls/verifier.ts";
-import { verifyBlock } from "../../../../src/chain/import/verify-block.ts";
+import { bidOf } from "../../../../src/chain/blocks/bid.ts";
+import type { BeaconChain } from "../../../../src/chain/chain.ts";
 import { Pubkeys } from "../../../../src/chain/pubkeys/pubkeys.ts";
 import { advanceToSlot } from "../../../../src/chain/states/advance.ts";
 import { withCaches } from "../../../../src/chain/states/cached-state.ts";
@@ -20,14 +18,6 @@ interface BlocksMeta {
   fork_block?: number;
 }
 
-/** Imports blocks one after the other. */
-interface BlockChain {
-  import(signed: SignedBeaconBlock): Promise<void>;
-  /** State after the last block. */
-  state(): Promise<BeaconStateAllForks>;
-  close(): Promise<void>;
-}
-
 /**
  * Runs a case that consists of blocks: those of `sanity/blocks`, `finality`, `random` and `transition`. A case without
  * a state after it has a block that is invalid.
@@ -36,22 +26,28 @@ export async function runBlocks(vector: VectorCase): Promise<void> {
   const { blocks_count, fork_epoch = 0, fork_block = -1 } = vector.yaml<BlocksMeta>("meta");
   const fork = forkOf(vector);
   const before = vector.path.runner === "transition" ? forkBefore(fork) : fork;
-  const chain = await openChain(vector, before, fork_epoch);
+  const state = readState(vector, "pre", before);
+  // The cases have blocks with blobs, but no columns, so that no block may need them any more.
+  const changes = { MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS: -1 };
+  const config = vectorConfig(vector, state.genesisValidatorsRoot, { forkEpoch: fork_epoch, changes });
+  const vectorChain = await VectorChain.open({ config, state });
+  let { root } = vectorChain.chain.head;
   try {
     for (let index = 0; index < blocks_count; index++) {
       const types = sszTypesFor(index <= fork_block ? before : fork);
       const signed: SignedBeaconBlock = vector.ssz(`blocks_${index}`, types.SignedBeaconBlock);
       try {
-        await chain.import(signed);
+        revealParentPayload(vectorChain.chain, signed);
+        ({ root } = await vectorChain.importInSlot(signed));
       } catch (error) {
         if (!vector.has("post") && isRefusal(error)) return;
         throw error;
       }
     }
     if (!vector.has("post")) throw new Error("The case is invalid, but its blocks were accepted.");
-    expectPost(vector, await chain.state());
+    expectPost(vector, await vectorChain.chain.states.afterBlock(root));
   } finally {
-    await chain.close();
+    await vectorChain.close();
   }
 }
 
@@ -68,87 +64,11 @@ export async function runSlots(vector: VectorCase): Promise<void> {
   }
 }
 
-/** Forks whose blocks go through the import of the chain. The others go through the verification of its import. */
-const IMPORTED_FORKS: ReadonlySet<ForkName> = new Set(["fulu"] as ForkName[]);
-
-async function openChain(vector: VectorCase, fork: ForkName, forkEpoch: number): Promise<BlockChain> {
-  const state = readState(vector, "pre", fork);
-  // The cases have blocks with blobs, but no columns, so that no block may need them any more.
-  const changes = { MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS: -1 };
-  const config = vectorConfig(vector, state.genesisValidatorsRoot, { forkEpoch, changes });
-  if (IMPORTED_FORKS.has(forkOf(vector))) return ImportingChain.open({ config, state });
-  return VerifyingChain.open({ config, state });
-}
-
-type Anchor = Parameters<typeof VectorChain.open>[0];
-
-/** The whole chain. */
-class ImportingChain implements BlockChain {
-  readonly #vectorChain: VectorChain;
-  #root: string;
-
-  static async open(anchor: Anchor): Promise<ImportingChain> {
-    return new ImportingChain(await VectorChain.open(anchor));
-  }
-
-  private constructor(vectorChain: VectorChain) {
-    this.#vectorChain = vectorChain;
-    this.#root = vectorChain.chain.head.root;
-  }
-
-  async import(signed: SignedBeaconBlock): Promise<void> {
-    this.#root = (await this.#vectorChain.importInSlot(signed)).root;
-  }
-
-  state(): Promise<BeaconStateAllForks> {
-    return this.#vectorChain.chain.states.afterBlock(this.#root);
-  }
-
-  close(): Promise<void> {
-    return this.#vectorChain.close();
-  }
-}
-
-/** Verification of blocks with their signatures, as in the import, without fork choice and database. */
-class VerifyingChain implements BlockChain {
-  readonly #config: Anchor["config"];
-  readonly #pubkeys: Pubkeys;
-  readonly #bls: BlsVerifier;
-  #state: CachedBeaconStateAllForks;
-
-  static async open({ config, state }: Anchor): Promise<VerifyingChain> {
-    const pubkeyCache = new Pubkeys({ logger: createRecordingLogger() });
-    return new VerifyingChain(config, pubkeyCache, await withCaches(state, { config, pubkeyCache }));
-  }
-
-  private constructor(config: Anchor["config"], pubkeys: Pubkeys, state: CachedBeaconStateAllForks) {
-    this.#config = config;
-    this.#pubkeys = pubkeys;
-    this.#bls = createBlsVerifier({ pubkeyCache: pubkeys });
-    this.#state = state;
-  }
-
-  async import(signed: SignedBeaconBlock): Promise<void> {
-    const { message } = signed;
-    const root = toRootHex(this.#config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message));
-    const { state } = await verifyBlock(
-      { signed, root, arrivedAt: 0 },
-      await advanceToSlot(this.#state, message.slot),
-      {
-        config: this.#config,
-        bls: this.#bls,
-        verifyPayload: async () => ({ status: "pre-merge" }),
-      },
-    );
-    this.#state = state;
-  }
-
-  async state(): Promise<BeaconStateAllForks> {
-    return this.#state;
-  }
-
-  async close(): Promise<void> {
-    await this.#bls.close();
-    await this.#pubkeys.close();
-  }
+/** The cases have no envelopes: a block that is built on the payload of its parent shows that it was revealed. */
+function revealParentPayload({ forkChoice }: BeaconChain, { message }: SignedBeaconBlock): void {
+  const parentRoot = toRootHex(message.parentRoot);
+  const parent = forkChoice.get(parentRoot);
+  const bid = bidOf(message);
+  if (!bid || parent?.bid?.blockHash !== toRootHex(bid.parentBlockHash)) return;
+  if (!forkChoice.isPayloadVerified(parentRoot)) forkChoice.onPayload(parentRoot, { status: "valid", blockNumber: 0 });
 }
