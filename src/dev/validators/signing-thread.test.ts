@@ -19,6 +19,8 @@ const HOARDING = `
   const queue = new SigningQueue(workerData.memory);
   queue.waitForMore(0);
   for (let cell = 0; cell < CELL_COUNT; cell++) queue.take(cell);
+  // Keeps the thread alive.
+  parentPort.on("message", () => {});
   parentPort.postMessage("taken");
 `;
 
