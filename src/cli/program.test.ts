@@ -55,19 +55,10 @@ describe("program", () => {
     expect(fanal(["dev", "--help"]).stdout).toContain("--rpc-port <PORT>");
   });
 
-  const refused: [argv: string[], complaint: string][] = [
-    [["dev", "--rpc-prot", "1"], "Unknown flag --rpc-prot. Did you mean --rpc-port?"],
-    [["nod"], 'Unknown command "nod". Did you mean node?'],
-    [
-      ["dev", "--rpc-port", "x"],
-      'The value "x" of --rpc-port is not accepted: it must be a whole number from 0 to 65535.',
-    ],
-  ];
-  for (const [argv, complaint] of refused) {
-    it(`rejects ${argv.join(" ")} with one sentence and exit code 2`, () => {
-      expect(fanal(argv)).toEqual({ status: 2, stdout: "", stderr: `fanal: ${complaint}\n` });
-    });
-  }
+  it("rejects an unknown flag with one sentence and exit code 2", () => {
+    const complaint = "Unknown flag --rpc-prot. Did you mean --rpc-port?";
+    expect(fanal(["dev", "--rpc-prot", "1"])).toEqual({ status: 2, stdout: "", stderr: `fanal: ${complaint}\n` });
+  });
 
   it("rejects conflicting flags with one sentence, also in the log", () => {
     const complaint = "--validators 4 is too few: the minimal preset requires at least 8, one per slot.";

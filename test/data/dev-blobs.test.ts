@@ -12,12 +12,12 @@ import { sharedKzg as kzg } from "../support/data/kzg/shared-kzg.ts";
 /** Epochs at which the blob limit changes, with the new limit. */
 const LIMITS = [
   { epoch: 0, fork: "deneb", most: 2 },
-  { epoch: 2, fork: "electra", most: 3 },
-  { epoch: 4, fork: "fulu", most: 3 },
-  { epoch: 6, fork: "fulu", most: 1 },
-  { epoch: 8, fork: "fulu", most: 4 },
+  { epoch: 1, fork: "electra", most: 3 },
+  { epoch: 2, fork: "fulu", most: 3 },
+  { epoch: 3, fork: "fulu", most: 1 },
+  { epoch: 4, fork: "fulu", most: 4 },
 ] as const;
-const EPOCHS = 12;
+const EPOCHS = 5;
 
 async function blockAt({ blocks }: BeaconChain, slot: number) {
   const { root, signed } = (await blocks.canonicalAtSlot(slot))!;
@@ -51,10 +51,10 @@ it("finalizes a chain with blobs, from deneb to fulu and through changes of thei
     devBlobs: { min: 0, max: 4 },
     forks: [
       { fork: "deneb", epoch: 0 },
-      { fork: "electra", epoch: 2 },
-      { fork: "fulu", epoch: 4 },
+      { fork: "electra", epoch: 1 },
+      { fork: "fulu", epoch: 2 },
     ],
-    configOverrides: { MAX_BLOBS_PER_BLOCK: "2", MAX_BLOBS_PER_BLOCK_ELECTRA: "3", BLOB_SCHEDULE: "6:1;8:4" },
+    configOverrides: { MAX_BLOBS_PER_BLOCK: "2", MAX_BLOBS_PER_BLOCK_ELECTRA: "3", BLOB_SCHEDULE: "3:1;4:4" },
   });
   const { chain } = devChain;
   const told = new Map<string, number[]>();

@@ -15,7 +15,7 @@ import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
-import { isFullTier } from "../support/suite/tier.ts";
+import { isFullTier, variants } from "../support/suite/tier.ts";
 
 const HEAD_SLOT = 7 * SLOTS_PER_EPOCH + 3;
 
@@ -144,12 +144,11 @@ if (isFullTier) {
 }
 
 it("a damaged database is repaired to a correct chain, and the original is kept", async () => {
-  for (const [pattern, change] of [
-    [/\.ldb$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 3)]! ^= 4)],
-    [/\.log$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 2)]! ^= 4)],
-    [/^MANIFEST/, (bytes: Buffer) => bytes.fill(0)],
-    [/^CURRENT$/, (bytes: Buffer) => bytes.fill(0)],
-  ] as const) {
+  const tables = [/\.ldb$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 3)]! ^= 4)] as const;
+  const log = [/\.log$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 2)]! ^= 4)] as const;
+  const manifest = [/^MANIFEST/, (bytes: Buffer) => bytes.fill(0)] as const;
+  const current = [/^CURRENT$/, (bytes: Buffer) => bytes.fill(0)] as const;
+  for (const [pattern, change] of variants({ fast: [tables, manifest], full: [tables, log, manifest, current] })) {
     const directory = copied(stored.path, tempDirectory());
     damage(directory, pattern, change);
     await expect(db(directory, "check"), String(pattern)).rejects.toMatchObject({

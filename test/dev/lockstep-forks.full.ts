@@ -1,0 +1,2 @@
+// The variants of the second tier.
+import "./lockstep.test.ts";
