@@ -283,3 +283,13 @@ it("repeats reads if its thread stops", async () => {
   expect(logger.records.map(({ message }) => message)).toContain("Thread for reads stopped, restarting");
   expect(readWorkers.length).toBeGreaterThan(1);
 });
+
+it("reads in a thread that was started early", async () => {
+  const { reads, override, balanceOf, readWorkers } = await openReads({});
+  reads.preload();
+  reads.preload();
+  expect(readWorkers).toHaveLength(1);
+  await override({ address: CONTRACT, code: BALANCE_CODE });
+  expect(await balanceOf(addressOf(5))).toBe(0n);
+  expect(readWorkers).toHaveLength(1);
+});
