@@ -2,6 +2,8 @@ import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../errors/failure.ts";
 import type { Change } from "../evm/overrides/override.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
+import type { PayloadControl } from "./payload-control.ts";
+import type { ValidatorSelection } from "./validator-selection.ts";
 
 /** Control of a dev chain. Implemented by the dev chain and called by the `dev_*` methods. */
 export interface DevControl {
@@ -13,6 +15,7 @@ export interface DevControl {
   readonly validators: ValidatorControl;
   readonly branches: BranchControl;
   readonly lateBlocks: LateBlockControl;
+  readonly payloads: PayloadControl;
   /** Undefined if the chain has no EVM. */
   readonly evm: EvmControl | undefined;
   /** Returns the chain to genesis with the clock stopped. If aborted, leaves the chain unchanged. */
@@ -179,15 +182,6 @@ interface Presence {
   offline: readonly ValidatorIndex[];
 }
 
-/** Either a share from 0 to 1, spread evenly over the indices, or index ranges. */
-export type ValidatorSelection = { share: number } | { ranges: readonly IndexRange[] };
-
-/** A range that includes both ends. */
-export interface IndexRange {
-  first: ValidatorIndex;
-  last: ValidatorIndex;
-}
-
 /** Control of branches. The clock is stopped, except for the slots that an operation runs. */
 export interface BranchControl {
   /** Reorganizes the chain: validators build on an ancestor and vote for the new branch until it becomes the head. */
@@ -263,7 +257,7 @@ export interface Delay {
 export class ControlError extends Error {
   readonly failure: Failure;
 
-  private constructor(failure: Failure) {
+  constructor(failure: Failure) {
     super(failure.message);
     this.name = "ControlError";
     this.failure = failure;

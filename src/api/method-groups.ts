@@ -16,6 +16,7 @@ import { devDumpMethods } from "./methods/dev/dumps.ts";
 import { evmControlMethods } from "./methods/dev/evm-control.ts";
 import { devKeysMethods } from "./methods/dev/keys.ts";
 import { devOperationMethods } from "./methods/dev/operations.ts";
+import { devPayloadMethods } from "./methods/dev/payloads.ts";
 import { devSnapshotMethods } from "./methods/dev/snapshots.ts";
 import { devTimeMethods } from "./methods/dev/time.ts";
 import { devValidatorMethods } from "./methods/dev/validators.ts";
@@ -118,6 +119,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...devTimeMethods,
       ...devValidatorMethods,
       ...devBranchMethods,
+      ...devPayloadMethods,
       ...devOperationMethods,
       ...devSnapshotMethods,
       ...devDumpMethods,

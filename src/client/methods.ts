@@ -1504,6 +1504,8 @@ export interface Methods<F extends ForkName = ForkName> {
       /** Condition to run until, instead of a number. A later status of the validator on the same path counts as reached. Fails early for a status that the validator can no longer reach and, from electra on, for a public key whose deposit is dropped or that has had none for 32 epochs. */
       until?:
         | "block"
+        | "payload"
+        | "empty"
         | "finalized"
         | "justified"
         | { slot: string | number | bigint }
@@ -1623,6 +1625,152 @@ export interface Methods<F extends ForkName = ForkName> {
     until_slot: Uint64;
     seconds: number;
     slots_late: Uint64;
+  }>;
+  /** Withholds the payloads and blobs of the next slots: their blocks stay empty. dev_revealPayload reveals them. */
+  dev_withholdPayloads(
+    params?: {
+      /** Number of slots. Default: 1. 0 ends all faults of payloads from the first slot on. */
+      slots?: string | number | bigint;
+      /** First slot. Default: the next one. */
+      slot?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+  }>;
+  /** Reveals the payloads of the next slots late: after the votes of the payload timeliness committee, or after later blocks. */
+  dev_delayPayloads(
+    params?: {
+      /** Number of slots. Default: 1. 0 ends all faults of payloads from the first slot on. */
+      slots?: string | number | bigint;
+      /** Seconds into the slot of arrival. Default: halfway between the committee's votes and the end of the slot. */
+      seconds?: number;
+      /** Number of slots by which a payload is late. Default: 0. */
+      slots_late?: string | number | bigint;
+      /** First slot. Default: the next one. */
+      slot?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+    seconds: number;
+    slots_late: Uint64;
+  }>;
+  /** Reveals other payloads in the next slots than the bids of the blocks commit to. They are rejected, so the blocks stay empty. */
+  dev_falsifyPayloads(
+    params?: {
+      /** Number of slots. Default: 1. 0 ends all faults of payloads from the first slot on. */
+      slots?: string | number | bigint;
+      /** First slot. Default: the next one. */
+      slot?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+  }>;
+  /** Reveals the payloads of the next slots in time, but not their blobs, without which they are not imported. Has no effect on payloads without blobs. */
+  dev_withholdBlobs(
+    params?: {
+      /** Number of slots. Default: 1. 0 ends all faults of payloads from the first slot on. */
+      slots?: string | number | bigint;
+      /** First slot. Default: the next one. */
+      slot?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+  }>;
+  /** Reveals a withheld payload with its blobs. Fork choice decides whether it is still of use. */
+  dev_revealPayload(
+    params?: {
+      /** Block id: head, genesis, finalized, a slot or a block root. Default: the newest block whose payload is withheld. */
+      block_id?: BlockId;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    block_root: Root;
+    /** Hash of the payload, to which the block's bid commits. */
+    block_hash: Root;
+    /** Hash of the payload that it builds on. */
+    parent_block_hash: Root;
+    /** "full" if the payload is on the chain of the block, "empty" if the chain goes on without it. */
+    payload_status: "full" | "empty";
+    /** True if the node has the payload, also if it is not on the chain. */
+    is_imported: boolean;
+    /** True if dev_revealPayload can reveal the payload. */
+    is_withheld: boolean;
+    /** Votes of the payload timeliness committee; null before the finalized block. */
+    votes: {
+      /** Positions in the committee that saw the payload in time. */ payload_present: Uint64;
+      /** Positions that did not. */
+      payload_absent: Uint64;
+      /** Positions that saw the blobs in time. */
+      blob_data_available: Uint64;
+      /** Positions that did not. */
+      blob_data_missing: Uint64;
+    } | null;
+  }>;
+  /** Sets how members of the payload timeliness committees vote in the next slots. Several calls can concern different validators. */
+  dev_setPayloadVotes(
+    params?: {
+      /** Number of slots. Default: 1. 0 ends all such votes from the first slot on. */
+      slots?: string | number | bigint;
+      /** The vote on the payload. Default: the honest one. */
+      payload_present?: boolean;
+      /** The vote on the blobs. Default: the honest one. */
+      blob_data_available?: boolean;
+      /** True to not vote at all. */
+      abstain?: boolean;
+      /** Members that vote like this. Default: all. */
+      validators?: "all" | "none" | AnyString | number | bigint | ReadonlyArray<string | number | bigint>;
+      /** First slot. Default: the next one. */
+      slot?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+  }>;
+  /** Whether a block has its payload, and how the payload timeliness committee voted on it. */
+  dev_getPayload(
+    params?: {
+      /** Block id: head, genesis, finalized, a slot or a block root. Default: head. */
+      block_id?: BlockId;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    block_root: Root;
+    /** Hash of the payload, to which the block's bid commits. */
+    block_hash: Root;
+    /** Hash of the payload that it builds on. */
+    parent_block_hash: Root;
+    /** "full" if the payload is on the chain of the block, "empty" if the chain goes on without it. */
+    payload_status: "full" | "empty";
+    /** True if the node has the payload, also if it is not on the chain. */
+    is_imported: boolean;
+    /** True if dev_revealPayload can reveal the payload. */
+    is_withheld: boolean;
+    /** Votes of the payload timeliness committee; null before the finalized block. */
+    votes: {
+      /** Positions in the committee that saw the payload in time. */ payload_present: Uint64;
+      /** Positions that did not. */
+      payload_absent: Uint64;
+      /** Positions that saw the blobs in time. */
+      blob_data_available: Uint64;
+      /** Positions that did not. */
+      blob_data_missing: Uint64;
+    } | null;
   }>;
   /** Creates slashings: validators sign two blocks for one slot, or two attestations for one target. */
   dev_slash(
@@ -3323,6 +3471,13 @@ export const METHOD_NAMES = [
   "dev_reorg",
   "dev_fork",
   "dev_delayBlocks",
+  "dev_withholdPayloads",
+  "dev_delayPayloads",
+  "dev_falsifyPayloads",
+  "dev_withholdBlobs",
+  "dev_revealPayload",
+  "dev_setPayloadVotes",
+  "dev_getPayload",
   "dev_slash",
   "dev_exit",
   "dev_withdraw",

@@ -23,6 +23,7 @@ import { DevDumps } from "./control/dumps.ts";
 import { ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
+import { DevPayloads } from "./control/payloads.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime, type SlotTrigger } from "./control/time.ts";
 import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
@@ -34,6 +35,7 @@ import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevSettings } from "./settings.ts";
 import type { DevKeys } from "./validator-keys.ts";
+import { WithheldPayloads } from "./validators/payloads/withheld-payloads.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { gateOnSync, isExpired } from "./validators/sync-gate.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
@@ -161,16 +163,27 @@ export class DevChain {
     });
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
+    const withheld = new WithheldPayloads();
+    const payloads = new DevPayloads({ chain, keys, time, withheld });
     const snapshots = new DevSnapshots({
       chain,
       time,
       // `presence` passes the fee recipient to the chain, so it is reverted after `feeRecipient`.
-      revertible: [clock, history, feeRecipient, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
+      revertible: [
+        clock,
+        history,
+        feeRecipient,
+        presence,
+        lateBlocks,
+        payloads,
+        { capture: () => () => this.#onReverted() },
+      ],
       evm: parts.evm?.thread,
     });
     const onReplacing = async () => parts.evm?.thread.detach();
     const onReplaced = async () => {
       this.#onReverted();
+      payloads.clear();
       await parts.evm?.restore();
       if (parts.evm) await chain.pendingVerdicts.untilHeadVerdict();
       await feeRecipient.reload();
@@ -190,7 +203,8 @@ export class DevChain {
     };
     const evm = parts.evm && this.#controlEvm(parts.evm, setFeeRecipient);
     const reset = (signal?: AbortSignal) => replacer.reset(signal);
-    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps, evm, reset };
+    const faults = { lateBlocks, payloads };
+    this.control = { time, validators: presence, branches, ...faults, operations, keys, snapshots, dumps, evm, reset };
 
     const logger = parts.logger.topic("validators");
     // Builders cannot build blocks for past slots.
@@ -202,12 +216,13 @@ export class DevChain {
       chain,
       isAllowed: () => isAlone && !hasBuilder() && !hasVoteListeners() && !chain.status.isOptimistic,
     };
-    const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath };
+    const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath, withheld };
     const ungated = createDevValidators({
       ...modules,
       isPast: (slot) => isShared && this.#isLive && isExpired(clock, slot),
       plan: (slot) => ({
         online: presence.onlineNow(),
+        ...payloads.planAt(slot),
         ...(branches.plan ?? { blockDelay: lateBlocks.delayAt(slot) }),
       }),
     });

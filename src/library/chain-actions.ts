@@ -17,6 +17,7 @@ import type {
 } from "../client/chain-types.ts";
 import type { CallOptions, Client } from "../client/index.ts";
 import type { Methods } from "../client/methods.ts";
+import { type PayloadActions, payloadActions } from "./payload-actions.ts";
 import { type ValidatorActions, validatorActions } from "./validator-actions.ts";
 
 type Params<Name extends keyof Methods> = NonNullable<Parameters<Methods[Name]>[0]>;
@@ -37,7 +38,7 @@ export interface UntilOptions extends CallOptions {
   readonly limit?: number | bigint;
 }
 
-/** Condition on the chain: a checkpoint, a slot, an epoch, or the status of a validator. */
+/** Condition on the chain: a block with or without its payload, a checkpoint, a slot, an epoch, or the status of a validator. */
 export type ChainCondition = NonNullable<Params<"dev_advance">["until"]>;
 
 /** Validators by index, range or share, or "all" or "none". */
@@ -134,6 +135,8 @@ export interface ChainActions<F extends ForkName = ForkName> {
   state(id?: StateId): Promise<BeaconState<F>>;
   /** Returns the actions of one validator, by index or public key. */
   validator(id: ValidatorId): ValidatorActions;
+  /** Payloads of blocks since gloas, and the votes on them. */
+  readonly payload: PayloadActions;
   readonly validators: {
     /** Returns validators with their balances and statuses; all by default. */
     list(filter?: Omit<Params<"get_v1_beacon_states_stateId_validators">, "state_id">): Promise<StateValidator[]>;
@@ -185,6 +188,7 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
     block: (id = "head") => client.get_v2_beacon_blocks_blockId({ block_id: id }),
     state: (id = "head") => client.get_v2_debug_beacon_states_stateId({ state_id: id }),
     validator: (id) => validatorActions(client, id),
+    payload: payloadActions(client),
     validators: {
       list: (filter) => client.get_v1_beacon_states_stateId_validators({ state_id: "head", ...filter }),
       deposit: ({ credentials, ...options } = {}) =>

@@ -66,6 +66,24 @@ export function noticeOf(method: string, params: Params, result: unknown): Notic
             : `Blocks from slot ${grouped(from)} to ${grouped(Number(until) - 1)} will be late`,
       };
     }
+    case "dev_withholdPayloads":
+    case "dev_delayPayloads":
+    case "dev_falsifyPayloads":
+    case "dev_withholdBlobs":
+    case "dev_setPayloadVotes": {
+      const { from_slot: from, until_slot: until } = result as { from_slot: string; until_slot: string };
+      const what = method === "dev_setPayloadVotes" ? "Votes on payloads" : "Payloads";
+      return {
+        text:
+          from === until
+            ? `${what} are honest from slot ${grouped(from)} on`
+            : `${what} will be faulty from slot ${grouped(from)} to ${grouped(Number(until) - 1)}`,
+      };
+    }
+    case "dev_revealPayload": {
+      const { slot, block_root: root, payload_status: status } = result as Record<string, string>;
+      return { text: `Revealed a payload. Now ${status}:`, link: block({ slot: slot!, root: root! }) };
+    }
     case "dev_slash":
       return {
         text: `The next block contains ${params.kind === "attester" ? "an attester" : "a proposer"} slashing of`,

@@ -1,5 +1,6 @@
 import type { ValidatorIndex } from "@lodestar/types";
-import { ControlError, type ValidatorControl, type ValidatorSelection } from "../../api/dev-control.ts";
+import { ControlError, type ValidatorControl } from "../../api/dev-control.ts";
+import type { ValidatorSelection } from "../../api/validator-selection.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { isInShare } from "./even-share.ts";
@@ -90,7 +91,7 @@ export class ValidatorPresence implements ValidatorControl {
   }
 }
 
-function resolveSelection(
+export function resolveSelection(
   indices: readonly ValidatorIndex[],
   selection: ValidatorSelection,
 ): ReadonlySet<ValidatorIndex> {

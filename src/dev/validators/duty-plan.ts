@@ -13,17 +13,21 @@ export interface DutyPlan {
   readonly splitVote?: SplitVote | undefined;
   /** How late the block is published; on time by default. */
   readonly blockDelay?: BlockDelay | undefined;
-  /**
-   * Since gloas: whether and when the payload of the block is revealed. By default right after the block. A late block
-   * is followed by its payload, however late.
-   */
-  readonly payload?: "full" | "withhold" | BlockDelay | undefined;
+  /** Since gloas: how the payload of the block is revealed. A late block is followed by its payload, however late. */
+  readonly payload?: PayloadPlan | undefined;
   /**
    * Since gloas: how a member of the payload timeliness committee votes, given its honest vote; honestly by default.
    * Null to abstain.
    */
   readonly payloadVote?: ((voter: ValidatorIndex, honest: PayloadVote) => PayloadVote | null) | undefined;
 }
+
+/**
+ * How a payload is revealed with its blobs: "full", the default, right after the block; "withhold" not until a request;
+ * "different" with another block hash than that of the bid; "without-blobs" in time, but without its blobs. A payload
+ * with a delay is revealed late.
+ */
+export type PayloadPlan = "full" | "withhold" | "different" | "without-blobs" | BlockDelay;
 
 /** Votes of a payload attestation (`PayloadAttestationData`). */
 export interface PayloadVote {

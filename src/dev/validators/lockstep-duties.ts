@@ -22,6 +22,7 @@ import type { SlotSchedule } from "./duty-timing.ts";
 import type { LateBlocks } from "./late-blocks.ts";
 import type { LazyAggregateSignature } from "./lazy-aggregate-signature.ts";
 import { LockstepPayloads } from "./payloads/lockstep-payloads.ts";
+import type { WithheldPayloads } from "./payloads/withheld-payloads.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 
@@ -31,6 +32,7 @@ interface LockstepModules {
   history: SlashingProtection;
   failures: DutyFailures;
   late: LateBlocks;
+  withheld: WithheldPayloads;
   schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
 
@@ -116,7 +118,7 @@ export class LockstepDuties {
       if (proposal) this.#revealRandaoAhead(proposal.block.postState, slot + 2, plan);
       return prepared;
     });
-    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#import(signed));
+    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#import(signed, plan));
     if (timely && !(await publish(timely))) return;
     await failures.attempt("voting", slot, async () => {
       await history.flush();
@@ -146,7 +148,7 @@ export class LockstepDuties {
     return (
       proposal && {
         validatorIndex: proposal.block.block.proposerIndex,
-        publish: () => this.#import(proposal),
+        publish: () => this.#import(proposal, plan),
         reveal: () => this.#payloads.reveal(proposal.block, plan),
       }
     );
@@ -195,9 +197,11 @@ export class LockstepDuties {
   }
 
   /** Imports the block. Stores the slashing protection in the same database write. */
-  async #import({ block, signature }: Proposal): Promise<true> {
+  async #import({ block, signature }: Proposal, plan: DutyPlan): Promise<true> {
     const { chain, history } = this.#modules;
-    await chain.importOwnBlock(block, signature, (batch) => history.flushInto(batch));
+    const { blobsBundle: _, ...withoutBlobs } = block;
+    const published = !block.envelope || this.#payloads.publishesBlobs(plan) ? block : withoutBlobs;
+    await chain.importOwnBlock(published, signature, (batch) => history.flushInto(batch));
     return true;
   }
 

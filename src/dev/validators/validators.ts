@@ -16,6 +16,7 @@ import { DEFAULT_PLAN, type DutyPlan, filterOnline, isOnline, requiresLockstep }
 import { type DutyTiming, dutyTimingFor, SlotSchedule } from "./duty-timing.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { LockstepDuties } from "./lockstep-duties.ts";
+import { WithheldPayloads } from "./payloads/withheld-payloads.ts";
 import { signBlock } from "./propose.ts";
 import { ValidatorSigner } from "./signer.ts";
 import { SigningThread } from "./signing-thread.ts";
@@ -41,6 +42,8 @@ interface DevValidatorsOptions {
   hasBuilder?: () => boolean;
   /** Overrides for a slot's duties. */
   plan?: (slot: Slot) => DutyPlan;
+  /** Payloads that the plan withholds; since gloas. */
+  withheld?: WithheldPayloads;
   /** True if it is too late to sign for the slot; false by default. */
   isPast?: (slot: Slot) => boolean;
   /** Direct access to the chain for lockstep duties, which bypass the API while this is allowed. */
@@ -62,6 +65,7 @@ export interface DevValidators {
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => DEFAULT_PLAN, isPast = () => false, fastPath } = options;
+  const { withheld = new WithheldPayloads() } = options;
   // On a single core, the thread would only compete with the main thread.
   const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
   const signer = new ValidatorSigner(config, keys, signingThread);
@@ -74,7 +78,8 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const modules = { api, config, signer, history };
   const failures = new DutyFailures(logger);
   const late = new LateBlocks(clock, closing.signal);
-  const lockstep = fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, schedule });
+  const lockstep =
+    fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, withheld, schedule });
 
   const isGloas = (slot: Slot) => config.getForkSeq(slot) >= ForkSeq.gloas;
 

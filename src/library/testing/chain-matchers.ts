@@ -1,4 +1,4 @@
-import type { ValidatorId, ValidatorStatus } from "../../client/chain-types.ts";
+import type { BlockId, ValidatorId, ValidatorStatus } from "../../client/chain-types.ts";
 import type { DevChain } from "../dev-chain.ts";
 
 /** Matcher result, in the format of vitest and jest. */
@@ -17,6 +17,8 @@ export interface ChainMatchers {
   toBeJustifiedAt(epoch: number | bigint): Promise<void>;
   /** Expects the head block to have exactly this slot. */
   toHaveHeadAt(slot: number | bigint): Promise<void>;
+  /** Expects a block since gloas, the head by default, to have its payload on the chain. */
+  toHavePayload(block?: BlockId): Promise<void>;
   /** Expects all these validators to be slashed. */
   toHaveSlashed(...validators: ValidatorId[]): Promise<void>;
   /** Expects the validator to have this status. */
@@ -47,6 +49,17 @@ export const chainMatchers: { readonly [Name in keyof ChainMatchers]: Matcher<Na
   toHaveHeadAt: async (received, expected) => {
     const { head, position } = await readPosition(asChain(received));
     return compare({ what: "the head slot", actual: head, expected, position });
+  },
+  toHavePayload: async (received, block) => {
+    const chain = asChain(received);
+    const { position } = await readPosition(chain);
+    const { slot, payload_status: status, is_imported: isImported } = await chain.payload.get(block);
+    const pass = status === "full";
+    const hint = !pass && isImported ? "\nThe payload was revealed, but it is not on the chain." : "";
+    const message = () =>
+      `Expected the block of slot ${slot} ${pass ? "to be empty, got its payload" : "to have its payload, got none"}.\n` +
+      `${position}${hint}`;
+    return { pass, message, actual: status, expected: "full" };
   },
   toHaveSlashed: async (received, ...validators) => {
     const chain = asChain(received);

@@ -1,7 +1,7 @@
 import { html } from "htm/preact";
 import { grouped } from "../format.ts";
-import { chainTime, isDevChain } from "../live.ts";
-import { Action } from "./control/action.ts";
+import { chainTime, fork, isDevChain } from "../live.ts";
+import { Action, type ActionField } from "./control/action.ts";
 import { Advance } from "./control/advance.ts";
 import { notices, perform } from "./control/perform.ts";
 import { Snapshots } from "./control/snapshots.ts";
@@ -42,7 +42,31 @@ export function ControlPage() {
         ]} />
         <${Action} label="Delay blocks" method="dev_delayBlocks" fields=${[{ name: "slots", label: "Slots", initial: "1" }]} />
       </fieldset>
+      ${fork.value === "gloas" && html`<${Payloads} />`}
     </div>`;
+}
+
+const SLOTS: ActionField = { name: "slots", label: "Slots", initial: "1" };
+
+/** Faults of builders and payload timeliness committees. */
+function Payloads() {
+  return html`<fieldset><legend>Payloads</legend>
+    <${Action} label="Withhold" method="dev_withholdPayloads" fields=${[SLOTS]} />
+    <${Action} label="Delay" method="dev_delayPayloads" fields=${[SLOTS, { name: "slots_late", label: "Slots late", initial: "0" }]} />
+    <${Action} label="Falsify" method="dev_falsifyPayloads" fields=${[SLOTS]} />
+    <${Action} label="Withhold blobs" method="dev_withholdBlobs" fields=${[SLOTS]} />
+    <${Action} label="Reveal" method="dev_revealPayload" fields=${[{ name: "block_id", label: "Block", placeholder: "newest withheld" }]} />
+    <${Action} label="Set votes" method="dev_setPayloadVotes" fields=${[
+      { name: "payload_present", label: "Payload", initial: "false", options: ["true", "false"] },
+      { name: "validators", label: "Members", initial: "all" },
+      SLOTS,
+    ]} />
+    <${Action} label="Abstain" method="dev_setPayloadVotes" fields=${[
+      { name: "abstain", label: "Abstain", initial: "true", options: ["true"] },
+      { name: "validators", label: "Members", initial: "all" },
+      SLOTS,
+    ]} />
+  </fieldset>`;
 }
 
 /** Shows the chain time with a button to pause or resume it. */

@@ -11,6 +11,7 @@ import type { BlockDelay, DutyPlan } from "../../../src/dev/validators/duty-plan
 import { SlotSchedule } from "../../../src/dev/validators/duty-timing.ts";
 import { LateBlocks } from "../../../src/dev/validators/late-blocks.ts";
 import { LockstepDuties } from "../../../src/dev/validators/lockstep-duties.ts";
+import { WithheldPayloads } from "../../../src/dev/validators/payloads/withheld-payloads.ts";
 import { ValidatorSigner } from "../../../src/dev/validators/signer.ts";
 import { SlashingProtection } from "../../../src/dev/validators/slashing-protection.ts";
 import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
@@ -47,6 +48,7 @@ export class GloasChain {
       history: new SlashingProtection(),
       failures: new DutyFailures(this.logger),
       late: this.late,
+      withheld: new WithheldPayloads(),
       schedule: new SlotSchedule(config, clock),
     });
     (opened.devChain.control.time as DevTime).onSlot(async (slot) => {

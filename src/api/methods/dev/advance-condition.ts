@@ -4,6 +4,7 @@ import { getValidatorStatus } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { type Failure, notFound, rejected } from "../../../errors/failure.ts";
+import { errorBeforeGloas } from "../../payload-control.ts";
 import { indexInRegistry } from "../states/registry.ts";
 import type { Goal, ValidatorGoal } from "./advance-goal.ts";
 import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts";
@@ -27,6 +28,7 @@ export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
       (slot) => `the head is still the block of slot ${slot}`,
     );
   }
+  if (goal === "payload" || goal === "empty") return new NewPayloadStatus(chain, goal === "payload" ? "full" : "empty");
   if (goal === "finalized" || goal === "justified") {
     return newerThan(
       () => chain[`${goal}Checkpoint`].epoch,
@@ -40,6 +42,43 @@ export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
   return typeof validator === "string"
     ? new StatusOfKey(chain, validator, goal.status)
     : statusOfIndex(chain, validator, goal.status);
+}
+
+/** Waits for a new block with its payload on the chain, or without. */
+class NewPayloadStatus implements Condition {
+  readonly #chain: BeaconChain;
+  readonly #target: "full" | "empty";
+  readonly #slotBefore: number;
+
+  constructor(chain: BeaconChain, target: "full" | "empty") {
+    this.#chain = chain;
+    this.#target = target;
+    this.#slotBefore = chain.head.slot;
+    const failure = errorBeforeGloas(chain.config, chain.clock.currentSlot);
+    if (failure && !Number.isFinite(chain.config.GLOAS_FORK_EPOCH)) throw failure;
+  }
+
+  /** The head can change its status. Then its child, the next head, determines it. */
+  holds(): boolean {
+    const { head, headNode, forkChoice } = this.#chain;
+    if (this.#isNew(head) && headNode.payloadStatus === this.#target) return true;
+    const parent = forkChoice.get(head.parentRoot);
+    return parent !== undefined && this.#isNew(parent) && forkChoice.parentPayloadStatus(head.root) === this.#target;
+  }
+
+  actual(): string {
+    const { config, clock } = this.#chain;
+    if (config.getForkSeq(clock.currentSlot) < ForkSeq.gloas) {
+      return `the chain is ${config.getForkName(clock.currentSlot)} until epoch ${config.GLOAS_FORK_EPOCH}`;
+    }
+    return this.#target === "full"
+      ? `no block after slot ${this.#slotBefore} has its payload`
+      : `all blocks after slot ${this.#slotBefore} have their payloads`;
+  }
+
+  #isNew({ slot, bid }: BeaconChain["head"]): boolean {
+    return slot > this.#slotBefore && bid !== undefined;
+  }
 }
 
 function newerThan(read: () => number, describe: (value: number) => string): Condition {

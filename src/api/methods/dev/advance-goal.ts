@@ -8,6 +8,8 @@ import { describeValue, elementParser, paramSchema } from "../../params/schema.t
 /** The goal of a `dev_advance` call. */
 export type Goal =
   | "block"
+  | "payload"
+  | "empty"
   | "finalized"
   | "justified"
   | { slot: number }
@@ -20,7 +22,7 @@ export interface ValidatorGoal {
   status: ValidatorStatus;
 }
 
-const TAGS = ["block", "finalized", "justified"] as const;
+const TAGS = ["block", "payload", "empty", "finalized", "justified"] as const;
 
 const parseValidator = elementParser(validatorId);
 
@@ -66,7 +68,7 @@ const integer = {
 const indexOrKey = { anyOf: [...integer.anyOf, { type: "string", pattern: "^0x[0-9a-fA-F]{96}$" }] };
 
 export const goal = paramSchema<Goal>(
-  '"block", for a newer head than now; "finalized" or "justified", for a newer checkpoint; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
+  '"block", for a newer head than now; "payload" or "empty", for a new block with or without its payload, since gloas; "finalized" or "justified", for a newer checkpoint; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
     `{"validator": index or public key, "status": …} with one of the statuses ${VALIDATOR_STATUSES.join(", ")}`,
   {
     anyOf: [

@@ -1,9 +1,10 @@
 import { invalidParams } from "../../../errors/failure.ts";
 import { defineMethod, optional } from "../../definition.ts";
-import { controlOf, type IndexRange, type ValidatorControl, type ValidatorSelection } from "../../dev-control.ts";
+import { controlOf, type ValidatorControl } from "../../dev-control.ts";
 import { parseNumber, parseUint64 } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
 import { described, list, object, shape } from "../../schemas.ts";
+import type { IndexRange, ValidatorSelection } from "../../validator-selection.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
 const RANGE = /^([0-9]+)-([0-9]+)$/;
@@ -31,7 +32,7 @@ const RANGE_FORM = {
   ],
 };
 
-const selection = paramSchema<ValidatorSelection>(
+export const selection = paramSchema<ValidatorSelection>(
   '"all" or "none"; a validator index; an index range such as "0-15"; a list of indices and ranges; or a fraction of all ' +
     "validators between 0 and 1, such as 0.5",
   {

@@ -2,7 +2,7 @@ import { type Node, Tree } from "@chainsafe/persistent-merkle-tree";
 import type { CompositeTypeAny } from "@chainsafe/ssz";
 import { ForkName, ForkSeq, isForkPostDeneb, isForkPostGloas } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeTimeAtSlot } from "@lodestar/state-transition";
-import { type deneb, type gloas, type phase0, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
+import { type deneb, type phase0, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../../chain/anchor/anchor.ts";
 import type { ChainBlock } from "../../../chain/blocks/block-store.ts";
@@ -14,6 +14,7 @@ import { resolveBlock, resolveState, versionedMetaOf } from "../../lookup.ts";
 import { BLOCK_ID, STATE_ID } from "../../params/common.ts";
 import { MAX_PROOF_TARGETS, proofPaths, SINGLE_TARGET_FORM, TARGET_LIST_FORM } from "../../params/proof-paths.ts";
 import { stringEnum } from "../../params/scalars.ts";
+import { canonicalChild, hasCanonicalPayload } from "../../payload-of-block.ts";
 import { createProofResponse, type ProofTree } from "../../proofs/proof-response.ts";
 import type { SszObject } from "../../proofs/ssz-path.ts";
 import { either, type JsonSchema, shape } from "../../schemas.ts";
@@ -172,19 +173,8 @@ async function blockRootTimestamp(chain: ChainView, root: RootHex): Promise<Bloc
     const { executionPayload } = signed.message.body as deneb.BeaconBlockBody;
     return { timestamp: String(executionPayload.timestamp), isFinal };
   }
-  // The next block determines whether the payload is on the canonical chain, until then fork choice.
   const next = await canonicalChild(chain, child.root);
-  const isCanonical = next
-    ? ssz.Bytes32.equals(bidOf(next).parentBlockHash, bidOf(child).blockHash)
-    : chain.forkChoice.payloadStatusOf(child.root) === "full";
+  const isCanonical = hasCanonicalPayload(chain, child, next);
   const timestamp = isCanonical ? String(computeTimeAtSlot(chain.config, slot, chain.genesis.time)) : null;
   return { timestamp, isFinal: next?.finalized ?? false };
 }
-
-async function canonicalChild({ blocks }: ChainView, root: RootHex): Promise<ChainBlock | undefined> {
-  const children = await blocks.childrenOf(root);
-  return children.find(({ canonical }) => canonical);
-}
-
-const bidOf = ({ signed }: ChainBlock) =>
-  (signed as gloas.SignedBeaconBlock).message.body.signedExecutionPayloadBid.message;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { BitArray } from "@chainsafe/ssz";
 import { ForkSeq } from "@lodestar/params";
 import {
@@ -8,6 +9,7 @@ import {
 import type { gloas, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
+import { BlockRejection, type RejectionReason } from "../../../chain/import/block-rejection.ts";
 import { signAhead } from "../../../chain/pools/pooled-signature.ts";
 import type { ProducedFullBlock } from "../../../chain/production/block-producer.ts";
 import type { DutyFailures } from "../duty-failures.ts";
@@ -17,6 +19,7 @@ import type { LateBlocks } from "../late-blocks.ts";
 import type { LazyAggregateSignature } from "../lazy-aggregate-signature.ts";
 import type { ValidatorSigner } from "../signer.ts";
 import type { SlashingProtection } from "../slashing-protection.ts";
+import type { WithheldPayloads } from "./withheld-payloads.ts";
 
 export const REVEAL = "payload";
 const VOTE = "payload attestation";
@@ -27,6 +30,7 @@ interface LockstepPayloadsParts {
   history: SlashingProtection;
   failures: DutyFailures;
   late: LateBlocks;
+  withheld: WithheldPayloads;
   schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
 
@@ -50,15 +54,36 @@ export class LockstepPayloads {
     return payload === "full";
   }
 
+  /** True if the blobs of the slot's block are published with the block. Others are published with the payload. */
+  publishesBlobs({ payload = "full" }: DutyPlan): boolean {
+    return payload === "full" || payload === "different";
+  }
+
   /** Reveals the payload of a block that was imported, according to the plan. */
-  async reveal({ block, envelope }: ProducedFullBlock, { payload = "full" }: DutyPlan): Promise<void> {
-    const { history, late } = this.#parts;
+  async reveal(produced: ProducedFullBlock, { payload = "full" }: DutyPlan): Promise<void> {
+    const { history, late, withheld, failures } = this.#parts;
+    const { block, root, envelope, blobsBundle } = produced;
     const { slot, proposerIndex } = block;
-    if (!envelope || payload === "withhold") return;
-    if (!history.recordEnvelope(proposerIndex, slot)) return;
-    const publish = () => this.#publish(slot, proposerIndex, envelope);
-    if (payload === "full") await publish();
-    else late.hold(slot, payload, publish);
+    if (!envelope || !history.recordEnvelope(proposerIndex, slot)) return;
+    const publish = async () => {
+      await this.#publishBlobs(produced);
+      await this.#publish(proposerIndex, envelope);
+    };
+    const attempt = async (work: () => Promise<void>) => {
+      await failures.attempt(REVEAL, slot, work);
+    };
+    const hasBlobs = blobsBundle !== undefined && blobsBundle.blobs.length > 0;
+    if (payload === "full" || (payload === "without-blobs" && !hasBlobs)) {
+      await attempt(() => this.#publish(proposerIndex, envelope));
+    } else if (typeof payload === "object") {
+      late.hold(slot, payload, () => attempt(publish));
+    } else {
+      withheld.add(root, publish);
+      if (payload === "different") await attempt(() => this.#publishFaulty(proposerIndex, different(envelope)));
+      if (payload === "without-blobs") {
+        await attempt(() => this.#publishFaulty(proposerIndex, envelope, "data-unavailable"));
+      }
+    }
   }
 
   /** Lets the committee vote on the payload of the slot's block. The votes go into the next block. */
@@ -81,13 +106,40 @@ export class LockstepPayloads {
     });
   }
 
-  async #publish(slot: Slot, proposer: ValidatorIndex, message: gloas.ExecutionPayloadEnvelope): Promise<void> {
-    const { chain, signer, history, failures } = this.#parts;
-    await failures.attempt(REVEAL, slot, async () => {
-      await history.flush();
-      const signature = signer.sign(proposer, getExecutionPayloadEnvelopeSigningRoot(chain.config, message));
-      await chain.importOwnPayload({ message, signature });
-    });
+  async #publish(proposer: ValidatorIndex, message: gloas.ExecutionPayloadEnvelope): Promise<void> {
+    await this.#parts.chain.importOwnPayload(await this.#sign(proposer, message));
+  }
+
+  /** Publishes an envelope that the chain must not import, for the given reason. */
+  async #publishFaulty(
+    proposer: ValidatorIndex,
+    message: gloas.ExecutionPayloadEnvelope,
+    reason: RejectionReason = "invalid-envelope",
+  ): Promise<void> {
+    const signed = await this.#sign(proposer, message);
+    try {
+      await this.#parts.chain.importPayload(signed, { waitsForData: false });
+    } catch (error) {
+      if (error instanceof BlockRejection && error.reason === reason) return;
+      throw error;
+    }
+    throw new Error("A payload was imported that must be rejected.");
+  }
+
+  async #sign(
+    proposer: ValidatorIndex,
+    message: gloas.ExecutionPayloadEnvelope,
+  ): Promise<gloas.SignedExecutionPayloadEnvelope> {
+    const { chain, signer, history } = this.#parts;
+    await history.flush();
+    const signature = signer.sign(proposer, getExecutionPayloadEnvelopeSigningRoot(chain.config, message));
+    return { message, signature };
+  }
+
+  async #publishBlobs({ root, blobsBundle }: ProducedFullBlock): Promise<void> {
+    const { chain } = this.#parts;
+    const signed = blobsBundle && (await chain.blocks.signedByRoot(root));
+    if (signed) chain.sidecars.add(await chain.data.sidecarsOf(signed, blobsBundle));
   }
 
   /** Groups the members by what they vote for. A member signs once for each of its positions. */
@@ -127,4 +179,10 @@ export class LockstepPayloads {
       return { data, bits, signature };
     });
   }
+}
+
+/** Returns an envelope for the same block with another payload. */
+function different(envelope: gloas.ExecutionPayloadEnvelope): gloas.ExecutionPayloadEnvelope {
+  const blockHash = createHash("sha256").update(envelope.payload.blockHash).digest();
+  return { ...envelope, payload: { ...envelope.payload, blockHash } };
 }

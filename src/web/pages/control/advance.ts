@@ -6,6 +6,8 @@ import { perform } from "./perform.ts";
 const WAYS: Readonly<Record<string, (count: number) => Readonly<Record<string, unknown>>>> = {
   slots: (slots) => ({ slots }),
   epochs: (epochs) => ({ epochs }),
+  "until payload": () => ({ until: "payload" }),
+  "until empty": () => ({ until: "empty" }),
   "until justified": () => ({ until: "justified" }),
   "until finalized": () => ({ until: "finalized" }),
 };

@@ -1,0 +1,42 @@
+import type { RootHex } from "@lodestar/types";
+
+/** An older payload can hardly become part of the chain. */
+const MAX_PAYLOADS = 64;
+
+/** Reveals a payload. Rejects if the chain does. */
+type Reveal = () => Promise<void>;
+
+/** Signed payloads that were withheld, by block root. Kept in memory only. */
+export class WithheldPayloads {
+  #payloads: ReadonlyMap<RootHex, Reveal> = new Map();
+
+  /** Root of the newest block whose payload is withheld. */
+  get newest(): RootHex | undefined {
+    return [...this.#payloads.keys()].at(-1);
+  }
+
+  has(root: RootHex): boolean {
+    return this.#payloads.has(root);
+  }
+
+  add(root: RootHex, reveal: Reveal): void {
+    this.#payloads = new Map([...this.#payloads, [root, reveal] as const].slice(-MAX_PAYLOADS));
+  }
+
+  /** Reveals the payload of a block. It stays withheld if that fails. */
+  async reveal(root: RootHex): Promise<void> {
+    await this.#payloads.get(root)?.();
+    this.#payloads = new Map([...this.#payloads].filter(([other]) => other !== root));
+  }
+
+  clear(): void {
+    this.#payloads = new Map();
+  }
+
+  capture(): () => void {
+    const payloads = this.#payloads;
+    return () => {
+      this.#payloads = payloads;
+    };
+  }
+}
