@@ -1,3 +1,4 @@
+import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { ControlError } from "../../api/dev-control.ts";
 import {
@@ -109,7 +110,8 @@ export class DevPayloads implements PayloadControl {
           `The payload of block ${revealed} is not withheld. Withheld payloads are lost when the node restarts.`,
         );
       }
-      if (!chain.forkChoice.has(revealed)) {
+      const block = chain.forkChoice.get(revealed);
+      if (!block || block.slot <= computeStartSlotAtEpoch(chain.forkChoice.finalized.epoch)) {
         throw ControlError.conflict(`The payload of block ${revealed} is too late: a later block is finalized.`);
       }
       try {

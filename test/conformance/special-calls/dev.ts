@@ -79,6 +79,19 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("more slots than can be late", INVALID, () => [LAST_UINT64]),
     fails("a moment before attesting is due", INVALID, () => ({ seconds: 0 })),
   ],
+  ...Object.fromEntries(
+    ["dev_withholdPayloads", "dev_delayPayloads", "dev_falsifyPayloads", "dev_withholdBlobs"].map((name) => [
+      name,
+      [
+        fails("more slots than a call may affect", INVALID, () => [LAST_UINT64]),
+        fails("a slot before gloas", UNSUPPORTED, () => [1]),
+      ],
+    ]),
+  ),
+  dev_setPayloadVotes: [
+    fails("no vote", INVALID, () => []),
+    fails("a vote and none", INVALID, () => ({ abstain: true, payload_present: true })),
+  ],
   anvil_reorg: [
     fails("no blocks", INVALID, () => [0]),
     fails("transactions", INVALID, () => [1, [["0x00", 0]]]),

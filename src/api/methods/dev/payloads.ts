@@ -157,7 +157,7 @@ const payloadInfo = {
     is_withheld: described(booleanSchema, "True if dev_revealPayload can reveal the payload."),
     votes: described(
       either(VOTES, nothing),
-      "Votes of the payload timeliness committee; null before the finalized block.",
+      "Votes of the payload timeliness committee; null for old, finalized blocks.",
     ),
   }),
 };
