@@ -1708,7 +1708,7 @@ export interface Methods<F extends ForkName = ForkName> {
     is_imported: boolean;
     /** True if dev_revealPayload can reveal the payload. */
     is_withheld: boolean;
-    /** Votes of the payload timeliness committee; null before the finalized block. */
+    /** Votes of the payload timeliness committee; null for old, finalized blocks. */
     votes: {
       /** Positions in the committee that saw the payload in time. */ payload_present: Uint64;
       /** Positions that did not. */
@@ -1761,7 +1761,7 @@ export interface Methods<F extends ForkName = ForkName> {
     is_imported: boolean;
     /** True if dev_revealPayload can reveal the payload. */
     is_withheld: boolean;
-    /** Votes of the payload timeliness committee; null before the finalized block. */
+    /** Votes of the payload timeliness committee; null for old, finalized blocks. */
     votes: {
       /** Positions in the committee that saw the payload in time. */ payload_present: Uint64;
       /** Positions that did not. */

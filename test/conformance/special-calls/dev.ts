@@ -92,6 +92,11 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("no vote", INVALID, () => []),
     fails("a vote and none", INVALID, () => ({ abstain: true, payload_present: true })),
   ],
+  dev_getPayload: [
+    fails("an unknown block", NOT_FOUND, () => [LAST_UINT64]),
+    fails("a block before gloas", UNSUPPORTED, () => ["head"]),
+  ],
+  dev_revealPayload: [fails("a block before gloas", UNSUPPORTED, () => ["head"])],
   anvil_reorg: [
     fails("no blocks", INVALID, () => [0]),
     fails("transactions", INVALID, () => [1, [["0x00", 0]]]),
