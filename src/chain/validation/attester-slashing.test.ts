@@ -90,12 +90,17 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     ["the same vote twice", "votes-do-not-conflict", () => slashing(vote([1], 1), vote([1], 1))],
     ["indices not sorted", "invalid-indices", () => slashing(vote([2, 1], 1), vote([1, 2], 2))],
     ["an index twice", "invalid-indices", () => slashing(vote([1, 1], 1), vote([1], 2))],
-    ["no index", "invalid-indices", () => slashing(vote([1], 1), { ...vote([1], 2), attestingIndices: [] })],
     ["no such validator", "invalid-indices", () => slashing(vote([1, 64], 1, [1]), vote([1, 64], 2, [1]))],
     ["first signature bad", "bad-signature", () => slashing(vote([1, 2], 1, [1]), vote([1, 2], 2))],
     ["second signature bad", "bad-signature", () => slashing(vote([1, 2], 1), vote([1, 2], 2, [3]))],
   ])("%s: %s", async (_, reason, make) => {
     expect(await refusalOf(validate(make()))).toMatchObject({ action: "reject", reason, known: false });
+  });
+
+  it("ignores attestations without any attester, which a client may not submit", async () => {
+    const empty = slashing(vote([1], 1), { ...vote([1], 2), attestingIndices: [] });
+    expect(await refusalOf(validate(empty))).toMatchObject({ action: "ignore", reason: "no-common-index" });
+    expect(await refusalOf(validate(empty, "client"))).toMatchObject({ action: "reject", reason: "invalid-indices" });
   });
 
   it("ignores attestations of different validators without marking them as known", async () => {

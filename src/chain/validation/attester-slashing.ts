@@ -1,7 +1,6 @@
 import type { ForkSeq } from "@lodestar/params";
 import {
   assertValidAttesterSlashing,
-  getAttesterSlashableIndices,
   getAttesterSlashingSignatureSets,
   isSlashableAttestationData,
   isSlashableValidator,
@@ -26,6 +25,16 @@ export async function validateAttesterSlashing(
   const { head } = states;
   const { epoch, pubkeyCache } = head.epochCtx;
   const [first, second] = [slashing.attestation1.data, slashing.attestation2.data];
+  const commonIndices = commonIndicesOf(slashing);
+  const refuseNeedless = () => {
+    if (commonIndices.length === 0) {
+      throw ignore("no-common-index", "The two attestations have no attester in common.");
+    }
+    if (!operations.hasAttesterSlashingFor(commonIndices)) return;
+    throw alreadyKnown(`Slashings of all ${commonIndices.length} common attesters are already known.`);
+  };
+  // A client gets to know first what is wrong.
+  if (origin === "gossip") refuseNeedless();
   if (!isSlashableAttestationData(first, second)) {
     const isSwapped = isSlashableAttestationData(second, first);
     throw reject(
@@ -35,7 +44,6 @@ export async function validateAttesterSlashing(
         : "The two attestations are neither a double vote nor does the first surround the second.",
     );
   }
-  // This check precedes the lookup of known slashings, because common indices are defined only for sorted lists.
   try {
     assertValidAttesterSlashing(config, pubkeyCache, head.slot, head.validators.length, slashing, false);
   } catch {
@@ -46,15 +54,7 @@ export async function validateAttesterSlashing(
     );
   }
 
-  const commonIndices = getAttesterSlashableIndices(slashing);
-  if (commonIndices.length === 0) {
-    throw ignore("no-common-index", "The two attestations have no attester in common.");
-  }
-  const refuseNeedless = () => {
-    if (!operations.hasAttesterSlashingFor(commonIndices)) return;
-    throw alreadyKnown(`Slashings of all ${commonIndices.length} common attesters are already known.`);
-  };
-  if (origin === "gossip") refuseNeedless();
+  if (commonIndices.length === 0) refuseNeedless();
   const common = commonIndices.map((index) => head.validators.getReadonly(index));
   if (common.every(({ slashed }) => slashed)) {
     throw reject("not-slashable", `All ${common.length} common attesters are already slashed.`);
@@ -68,4 +68,10 @@ export async function validateAttesterSlashing(
   }
   refuseNeedless();
   return { verifiedAt: config.getForkSeq(slot), commonIndices };
+}
+
+/** Returns the validators in both attestations. Unlike the library's function, does not rely on sorted indices. */
+function commonIndicesOf({ attestation1, attestation2 }: AttesterSlashing): ValidatorIndex[] {
+  const ofSecond = new Set(attestation2.attestingIndices);
+  return attestation1.attestingIndices.filter((index) => ofSecond.has(index));
 }
