@@ -19,7 +19,6 @@ const FAST: Readonly<Record<string, readonly string[]>> = {
     "on_block/on_block_peerdas__not_available",
     "on_block/proposer_boost_is_first_block",
     "on_block/proposer_boost_root_same_slot_untimely_block",
-    "withholding/withholding_attack",
   ],
   gloas: [
     "get_head/get_head_full_payload_tiebreak",
@@ -30,7 +29,6 @@ const FAST: Readonly<Record<string, readonly string[]>> = {
     "on_execution_payload_envelope/on_execution_payload_envelope_valid",
     "on_payload_attestation_message/on_payload_attestation_message_valid",
     "payload_timeliness/payload_timeliness_above_threshold_returns_true",
-    "withholding/withholding_attack",
   ],
 };
 

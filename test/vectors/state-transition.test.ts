@@ -14,12 +14,12 @@ const runSanity: Run = (vector) => (vector.path.handler === "slots" ? runSlots :
 
 /** In npm test, every n-th case of a handler is run. */
 const RUNNERS: [fork: string, runner: string, run: Run, every: number][] = [
-  ["fulu", "sanity", runSanity, 13],
+  ["fulu", "sanity", runSanity, 17],
   ["fulu", "finality", runBlocks, 5],
   ["gloas", "operations", runOperation, 11],
   ["gloas", "epoch_processing", runEpochStep, 9],
   ["gloas", "fork", runUpgrade, 11],
-  ["gloas", "sanity", runSanity, 12],
+  ["gloas", "sanity", runSanity, 18],
   ["gloas", "finality", runBlocks, 5],
   ["gloas", "random", runBlocks, 16],
   ["gloas", "transition", runBlocks, 9],

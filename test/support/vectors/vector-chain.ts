@@ -29,6 +29,7 @@ interface VectorAnchor {
 export class VectorChain {
   readonly chain: BeaconChain;
   readonly clock: SteppedClock;
+  readonly engine: ScriptedEngine;
   readonly #db: BeaconDb;
 
   static async open({ config, state, block }: VectorAnchor): Promise<VectorChain> {
@@ -37,22 +38,24 @@ export class VectorChain {
     const db = await createMemoryDatabase("vectors");
     await initialiseDatabase(db, config, { state, ...(block && { block }) }, {});
     const logger = createRecordingLogger();
+    const engine = new ScriptedEngine();
     const chain = await BeaconChain.open({
       settings: DEFAULT_CHAIN_SETTINGS,
       config,
       db,
       clock,
-      engine: new ScriptedEngine(),
+      engine,
       logger,
       kzg: sharedKzg,
     });
     chain.start();
-    return new VectorChain(chain, clock, db);
+    return new VectorChain({ chain, clock, engine }, db);
   }
 
-  private constructor(chain: BeaconChain, clock: SteppedClock, db: BeaconDb) {
+  private constructor({ chain, clock, engine }: Pick<VectorChain, "chain" | "clock" | "engine">, db: BeaconDb) {
     this.chain = chain;
     this.clock = clock;
+    this.engine = engine;
     this.#db = db;
   }
 

@@ -1,0 +1,1 @@
+import "../vectors/gossip.test.ts";
