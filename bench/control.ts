@@ -1,5 +1,6 @@
 /**
- * Measures dev_advance and dev_skip. The same blocks through the library alone are the baseline of dev_advance.
+ * Measures dev_advance, automined transactions and dev_skip. The unit of comparison is a BLS signature, and the
+ * baseline of dev_advance are the same blocks through the library alone.
  *
  *     npm run bench -- control [slots]
  */

@@ -1,5 +1,6 @@
 import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { advancingRows } from "./advancing.ts";
+import { automineRows } from "./automining.ts";
 import { FORK, VALIDATORS } from "./benched-chain.ts";
 import { libraryRows } from "./library.ts";
 import { skippingRows } from "./skipping.ts";
@@ -9,7 +10,7 @@ import { snapshotRows } from "./snapshots.ts";
 export async function benchControl(slots: number): Promise<void> {
   printSetting(`${VALIDATORS} validators, ${FORK}, minimal preset`);
   printHeader("what", "");
-  for (const measure of [advancingRows, libraryRows, skippingRows, snapshotRows]) {
+  for (const measure of [advancingRows, automineRows, libraryRows, skippingRows, snapshotRows]) {
     for (const { what, figure } of await measure(slots)) printRow(what, figure);
   }
 }

@@ -48,9 +48,12 @@ const portOf = (url: string) => Number(new URL(url).port);
 const cpuOf = (pid: number) => async () => usageOf(pid).cpuSeconds * 1e6;
 
 /** Starts the program. Returns its Ethereum port and its beacon port. */
-export async function startFanal(directory: string): Promise<{ eth: EthServer; beacon: EthServer }> {
+export async function startFanal(
+  directory: string,
+  { validators = 16 } = {},
+): Promise<{ eth: EthServer; beacon: EthServer }> {
   const node = await NodeProcess.start("Fanal", [
-    ...["dev", "--data-dir", directory, "--validators", "16", "--warmup-epochs", "0", "--no-auto"],
+    ...["dev", "--data-dir", directory, "--validators", String(validators), "--warmup-epochs", "0", "--no-auto"],
     ...["--evm", "--eth-rpc", "--eth-rpc-port", "0"],
   ]);
   const [, url] = await node.untilLine(/Ethereum RPC is served at (http:\S+)/);

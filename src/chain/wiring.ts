@@ -196,6 +196,7 @@ export function wireParts(
     status,
     notifier: engineNotifier,
     importQueue,
+    payloadQueue,
   });
   const duplicates = new DuplicateKeys({ attached, clock, logger: logger.topic("validators") });
   const validation = validationContextOf({
@@ -281,6 +282,7 @@ export function wireParts(
     tracker,
     proposerHead,
     states,
+    parentPayloads,
     status,
     preparations,
     payloadBuilder,

@@ -14,10 +14,19 @@ describe("the interpreter has the results of the EVM library's", () => {
     expect(succeeded).toBeGreaterThan(failed);
   });
 
+  it.each([201, 202, 203])("random transactions of Amsterdam, of seed %i", async (seed) => {
+    const { succeeded, failed } = await compareBlocks(TRANSACTIONS / SEEDS, seed, "amsterdam");
+    expect(succeeded).toBeGreaterThan(failed);
+  });
+
   it.each(EXECUTION_FORKS)("random programs of %s", async (fork) => {
     const machines = await openMachines(fork);
     for (let seed = 1; seed <= PROGRAMS; seed++) {
-      await compareInterpreters(machines, randomProgram(10_000 + seed), `program ${seed}`);
+      await compareInterpreters(
+        machines,
+        randomProgram(10_000 + seed, { isAmsterdam: fork === "amsterdam" }),
+        `program ${seed}`,
+      );
     }
   });
 });

@@ -52,6 +52,7 @@ export function rulesOf(network: string, chainId = 1): ChainRulesOptions | undef
   const blobs = [
     { timestamp: forks.cancun ?? Infinity, target: 3, max: 6, updateFraction: updateFractionOf(6) },
     { timestamp: forks.prague ?? Infinity, target: 6, max: 9, updateFraction: updateFractionOf(9) },
+    { timestamp: forks.amsterdam ?? Infinity, target: 14, max: 21, updateFraction: updateFractionOf(21) },
   ];
   return { chainId, depositContract: DEPOSIT_CONTRACT, forks, blobs };
 }

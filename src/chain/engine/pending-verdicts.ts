@@ -3,6 +3,7 @@ import { type ExecutionEngine, isReachable } from "../../execution/engine.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import type { SyncStatus } from "../head/sync-status.ts";
 import type { ImportQueue } from "../import/import-queue.ts";
+import type { PayloadQueue } from "../payloads/payload-queue.ts";
 import type { EngineNotifier } from "./engine-notifier.ts";
 
 interface PendingVerdictsParts {
@@ -11,6 +12,7 @@ interface PendingVerdictsParts {
   status: Pick<SyncStatus, "isOptimistic">;
   notifier: Pick<EngineNotifier, "notify" | "idle">;
   importQueue: Pick<ImportQueue, "retryWaiting">;
+  payloadQueue: Pick<PayloadQueue, "retryWaiting">;
 }
 
 /** Timeout for a pending engine response: one second of a 12-second slot. */
@@ -50,8 +52,8 @@ export class PendingVerdicts {
    * timeout.
    */
   async retry(): Promise<void> {
-    const { status, notifier, importQueue } = this.#parts;
-    const isRetried = importQueue.retryWaiting();
+    const { status, notifier, importQueue, payloadQueue } = this.#parts;
+    const isRetried = Promise.all([importQueue.retryWaiting(), payloadQueue.retryWaiting()]);
     await this.#untilAnswered(async () => {
       await isRetried;
       if (!status.isOptimistic) return;

@@ -9,6 +9,7 @@ import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { BlockWithCommitments, DataAvailability } from "../data/data-availability.ts";
 import { type SidecarsOfBlock, verifySidecars } from "../data/verify-sidecars.ts";
+import { hasEnvelope } from "../payloads/new-payload.ts";
 import { firstSlotWithData } from "./data-window.ts";
 
 /** Maximum number of blocks to check, and of incomplete blocks to return, per call. */
@@ -167,10 +168,12 @@ export class DataHistory {
   }
 
   async #incompleteBlock(root: string): Promise<IncompleteBlock | null> {
-    const { blocks, db } = this.#parts;
+    const { blocks, config, db } = this.#parts;
     const signed = await blocks.signedByRoot(root);
     const required = signed ? this.#requiredIndices(signed) : [];
     if (!signed || required.length === 0) return null;
+    // Since gloas, a payload requires the data, and a block can do without its payload.
+    if (hasEnvelope(config, signed.message.slot) && !(await db.payloads.has(root))) return null;
     const stored = new Set(await db.data.indices(root));
     const missing = required.filter((index) => !stored.has(index));
     return missing.length === 0 ? null : { signed, root, missing };

@@ -34,8 +34,7 @@ export class PayloadStore {
   async get(root: RootHex): Promise<gloas.SignedExecutionPayloadEnvelope | null> {
     const recent = this.#recent.get(root);
     if (recent) return recent;
-    const bytes = await this.#db.payloads.get(root);
-    return bytes && readStoredEnvelope(this.#db, root, bytes);
+    return storedEnvelope(this.#db, root);
   }
 
   async has(root: RootHex): Promise<boolean> {
@@ -56,8 +55,17 @@ export class PayloadStore {
   }
 }
 
+/** Reads a stored envelope; null if there is none. Throws a `DatabaseCorruptError` if it is damaged. */
+export async function storedEnvelope(
+  db: BeaconDb,
+  root: RootHex,
+): Promise<gloas.SignedExecutionPayloadEnvelope | null> {
+  const bytes = await db.payloads.get(root);
+  return bytes && readStoredEnvelope(db, root, bytes);
+}
+
 /** Decodes a stored envelope. Throws a `DatabaseCorruptError` if it does not belong to the block. */
-export function readStoredEnvelope(
+function readStoredEnvelope(
   db: { path: string },
   root: RootHex,
   bytes: Uint8Array,

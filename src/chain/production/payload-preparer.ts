@@ -1,14 +1,16 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { type RootHex, type Slot, type SSEPayloadAttributes, ssz, type ValidatorIndex } from "@lodestar/types";
+import { type Slot, type SSEPayloadAttributes, ssz, type ValidatorIndex } from "@lodestar/types";
 import type { PayloadRequest } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import { timeInSlot, untilTimeInSlot } from "../clock/slot-timing.ts";
 import type { ChainEvents } from "../events.ts";
+import type { ForkChoiceNode } from "../fork-choice/types.ts";
 import type { HeadTracker } from "../head/head-tracker.ts";
 import type { SyncStatus } from "../head/sync-status.ts";
+import type { ParentPayloads } from "../payloads/parent-payloads.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
@@ -24,6 +26,7 @@ interface PayloadPreparerParts {
   tracker: HeadTracker;
   proposerHead: Pick<ProposerHead, "override">;
   states: StateStore;
+  parentPayloads: ParentPayloads;
   status: SyncStatus;
   preparations: ProposerPreparations;
   payloadBuilder: PayloadBuilder;
@@ -45,7 +48,7 @@ interface NextPayload {
  */
 export class PayloadPreparer {
   readonly #parts: PayloadPreparerParts;
-  #announced: { head: RootHex; slot: Slot; isPrepared: boolean } | undefined;
+  #announced: { head: ForkChoiceNode; slot: Slot; isPrepared: boolean } | undefined;
   #stopping = new AbortController();
 
   constructor(parts: PayloadPreparerParts) {
@@ -58,6 +61,7 @@ export class PayloadPreparer {
     const ends = [
       clock.onSlot((slot) => (this.#isNeeded ? this.#announceInTime(slot) : undefined)),
       events.on("head", () => this.resume()),
+      events.on("headPayload", () => this.resume()),
       events.on("headVerified", () => this.resume()),
     ];
     return () => {
@@ -100,12 +104,12 @@ export class PayloadPreparer {
     const { signal: stopping } = this.#stopping;
     const { config, clock, status, payloadBuilder, events, logger } = this.#parts;
     const fork = config.getForkName(slot);
-    // From Gloas on, builder bids replace payload attributes.
-    if (!this.#isNeeded || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
+    if (!this.#isNeeded || status.isSyncing || !isForkPostBellatrix(fork)) return;
     const head = this.#expectedParent;
     // No blocks may be proposed on an optimistic head (sync/optimistic.md).
     const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;
-    const previous = this.#announced?.head === head && this.#announced.slot === slot ? this.#announced : undefined;
+    const announced = this.#announced;
+    const previous = announced?.slot === slot && sameNode(announced.head, head) ? announced : undefined;
     if (previous && (previous.isPrepared || !isPrepared)) return;
     const announcement = { head, slot, isPrepared };
     this.#announced = announcement;
@@ -113,10 +117,12 @@ export class PayloadPreparer {
       const next = await this.#nextPayload(head, slot, fork);
       if (stopping.aborted) return;
       // The engine must not be moved back to an old head.
-      if (next && this.#expectedParent === head) {
+      if (next && sameNode(this.#expectedParent, head)) {
         const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
-        logger.debug("Preparing the next payload", { slot, head, secondsAhead });
-        const data = this.#hasListeners && !previous ? inStandardForm(next) : null;
+        logger.debug("Preparing the next payload", { slot, head: head.root, secondsAhead });
+        // From Gloas on, builders learn the attributes from proposer preferences.
+        const isEvent = this.#hasListeners && !previous && !isForkPostGloas(fork);
+        const data = isEvent ? inStandardForm(next) : null;
         if (data) events.publish("payloadAttributes", { version: fork, data });
         if (isPrepared) await payloadBuilder.prepare(next.request);
         else if (payloadBuilder.canPrepare) this.#parts.reviewHead();
@@ -132,15 +138,16 @@ export class PayloadPreparer {
   }
 
   /** Expected parent of the next block: the head, or its parent if a late head is to be reorged. */
-  get #expectedParent(): RootHex {
+  get #expectedParent(): ForkChoiceNode {
     const { tracker, proposerHead } = this.#parts;
-    return (proposerHead.override() ?? tracker.head).root;
+    return proposerHead.override() ?? tracker.headNode;
   }
 
   /** Returns null if the proposer is not prepared. */
-  async #nextPayload(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
-    const { config, clock, tracker, states, preparations } = this.#parts;
+  async #nextPayload(head: ForkChoiceNode, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
+    const { config, clock, tracker, states, preparations, parentPayloads } = this.#parts;
     const { headState } = tracker;
+    const { root: parentRoot } = head;
     // The head state knows the proposers of its own epoch and, since Fulu, also those of the next epoch (EIP-7917).
     // This avoids advancing the state for unprepared proposers.
     const knownEpochs = config.getForkSeq(headState.slot) >= ForkSeq.fulu ? 2 : 1;
@@ -150,15 +157,20 @@ export class PayloadPreparer {
     const feeRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
     if (!feeRecipient) return null;
     const preState = await states.afterBlock(parentRoot, slot);
-    const parent = latestPayload(preState);
+    const base = isForkPostGloas(fork)
+      ? await parentPayloads.baseFor(preState, head)
+      : { parent: latestPayload(preState) };
+    const { parent } = base;
     // The merge transition payload has no known parent.
     if (!parent) return null;
-    return {
-      request: payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient, parent }),
-      proposerIndex,
-    };
+    const targetGasLimit = "gasLimit" in base ? Number(base.gasLimit) : undefined;
+    const proposed = { ...base, slot, parentRoot, feeRecipient, parent, targetGasLimit };
+    return { request: payloadRequest(config, fork, preState, proposed), proposerIndex };
   }
 }
+
+const sameNode = (a: ForkChoiceNode, b: ForkChoiceNode): boolean =>
+  a.root === b.root && a.payloadStatus === b.payloadStatus;
 
 /** Converts the attributes to the event format of the Beacon API. The encoder drops fields that the fork lacks. */
 function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttributes | null {

@@ -5,6 +5,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { readStoredBlock } from "../blocks/stored-block.ts";
 import { storedSidecar } from "../data/stored-sidecar.ts";
+import { storedEnvelope } from "../payloads/payload-store.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 
 /** Slot and parent of an intact block. */
@@ -70,6 +71,7 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
   }
 
   const sidecars = await checkSidecars(db, links, note);
+  await checkPayloads(db, links, note);
 
   let states = 0;
   let hasFinalizedState = false;
@@ -101,6 +103,19 @@ async function checkSidecars(
     sidecars++;
   }
   return sidecars;
+}
+
+async function checkPayloads(
+  db: BeaconDb,
+  links: ReadonlyMap<RootHex, BlockLink>,
+  note: (problem: string) => void,
+): Promise<void> {
+  for await (const root of db.payloads.roots()) {
+    const envelope = await attempt(() => storedEnvelope(db, root), note);
+    if (!envelope) continue;
+    const slot = envelope.message.payload.slotNumber;
+    if (links.get(root)?.slot !== slot) note(`Block ${root} of slot ${slot} is missing, but has a payload.`);
+  }
 }
 
 /** Throws a `DatabaseCorruptError` if the bytes do not match the root. */

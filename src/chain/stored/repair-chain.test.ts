@@ -1,4 +1,5 @@
 import { ssz } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import {
   blockOn,
@@ -138,4 +139,28 @@ it("returns null without a finalized state", async () => {
   const db = await openEmptyDatabase();
   await write(db, (batch) => batch.blocks.put(genesis.root, genesis.bytes));
   expect(await repairChain({ config, db })).toBeNull();
+});
+
+it("reports and drops payloads that are damaged or belong to blocks that are dropped", async () => {
+  const db = await openChain();
+  const envelopeOf = ({ root, slot }: LinkedBlock) => {
+    const signed = ssz.gloas.SignedExecutionPayloadEnvelope.defaultValue();
+    signed.message.beaconBlockRoot = fromHex(root);
+    signed.message.payload.slotNumber = slot;
+    return ssz.gloas.SignedExecutionPayloadEnvelope.serialize(signed);
+  };
+  await write(db, (batch) => {
+    batch.payloads.put(tip.root, envelopeOf(tip));
+    batch.payloads.put(child.root, envelopeOf(tip));
+    batch.payloads.put(stray.root, envelopeOf(stray));
+  });
+  const damage = `The payload stored for block ${child.root} is that of block ${tip.root}.`;
+  const problems = await problemsOf(db);
+  expect(problems).toHaveLength(2);
+  expect(problems).toEqual(
+    expect.arrayContaining([damage, `Block ${stray.root} of slot ${stray.slot} is missing, but has a payload.`]),
+  );
+  expect((await repairChain({ config, db }))?.dropped).toEqual([damage]);
+  expect(await Array.fromAsync(db.payloads.roots())).toEqual([tip.root]);
+  expect(await problemsOf(db)).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type { SlotAndRoot } from "../../db/keys.ts";
 import { upgradeSchema } from "../../db/open-database.ts";
 import type { StatePosition } from "../../db/repositories/state-repositories.ts";
 import { storedSidecar } from "../data/stored-sidecar.ts";
+import { storedEnvelope } from "../payloads/payload-store.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
 
@@ -67,6 +68,7 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
   });
   const slots = new Map([...chain, ...[...hot].map(([root, { slot }]) => [root, slot] as const)]);
   await repairSidecars(db, slots, dropped);
+  await repairPayloads(db, slots, dropped);
   const remaining = states.filter(({ blockRoot }) => chain.has(blockRoot));
   await deleteStatesBut(db, remaining);
   const batch = db.batch();
@@ -168,6 +170,19 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
   }
   await inBatches(db, remaining, (batch, block) => batch.data.putBlock(block));
   await inBatches(db, obsolete, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
+}
+
+/** Deletes damaged payloads, and those of all blocks except the given ones. */
+async function repairPayloads(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, dropped: string[]): Promise<void> {
+  const obsoleteRoots: RootHex[] = [];
+  for await (const root of db.payloads.roots()) {
+    const envelope = await attempt(
+      () => storedEnvelope(db, root),
+      (problem) => dropped.push(problem),
+    );
+    if (!envelope || !slots.has(root)) obsoleteRoots.push(root);
+  }
+  await inBatches(db, obsoleteRoots, (batch, root) => batch.payloads.delete(root));
 }
 
 /** Converts patches to deleted bases into plain states, then deletes all states except the remaining ones. */

@@ -12,15 +12,22 @@ const QUEUED = 1;
 const TAKEN = 2;
 const SIGNED = 3;
 
-/** Index of the counter of announced requests. The states of the cells follow. */
+/** Index of the counter of announced requests. */
 const ANNOUNCED = 0;
-const FIRST_STATE = 1;
+/** Index of the word that is not zero while the waiting thread has to be woken. The states of the cells follow. */
+const ASLEEP = 1;
+const FIRST_STATE = 2;
+/** Interval at which the waiting thread looks for requests as long as they keep arriving. */
+const POLL_MS = 0.25;
+/** Number of such looks before the thread sleeps. */
+const MAX_POLLS = 80;
+
 const HEADER_BYTES = (FIRST_STATE + CELL_COUNT) * Int32Array.BYTES_PER_ELEMENT;
 
 /**
  * Ring of signing requests and their signatures in memory shared by two threads. Waking a thread may take as long as a
- * signature, so messages are too expensive: requests are announced together, and signatures are announced to nobody.
- * Either thread may take a queued request, and only one of them gets it.
+ * signature, so there are no messages: requests are announced together, a thread that had one lately looks for others
+ * by itself, and signatures are announced to nobody. Either thread may take a queued request, and only one gets it.
  */
 export class SigningQueue {
   readonly memory: SharedArrayBuffer;
@@ -49,10 +56,10 @@ export class SigningQueue {
     return cell;
   }
 
-  /** Wakes the other thread if it waits and if requests were put since the last call. */
+  /** Announces the requests put since the last call. Wakes the other thread if it is asleep. */
   announce(): void {
     Atomics.store(this.#words, ANNOUNCED, this.#put | 0);
-    Atomics.notify(this.#words, ANNOUNCED);
+    if (Atomics.load(this.#words, ASLEEP) !== 0) Atomics.notify(this.#words, ANNOUNCED);
   }
 
   /** Number of requests announced so far, as a 32-bit integer that overflows. */
@@ -62,7 +69,13 @@ export class SigningQueue {
 
   /** Waits until more requests are announced. */
   waitForMore(announced: number): void {
+    for (let polls = 0; polls < MAX_POLLS; polls++) {
+      if (this.announced !== announced) return;
+      Atomics.wait(this.#words, ANNOUNCED, announced, POLL_MS);
+    }
+    Atomics.store(this.#words, ASLEEP, 1);
     Atomics.wait(this.#words, ANNOUNCED, announced);
+    Atomics.store(this.#words, ASLEEP, 0);
   }
 
   /** Takes a queued request. Returns undefined if the cell has none. */

@@ -1,5 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
 import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { SlashingProtection, slashingProtectionStore } from "./slashing-protection.ts";
@@ -58,4 +59,23 @@ describe("slashing protection store", () => {
     expect(history.recordAttestation(12, attestation(0, 1))).toBe(false);
     expect(history.recordAttestation(1, attestation(0, 0))).toBe(true);
   });
+});
+
+it("records one envelope and one payload attestation per slot, across restarts", async () => {
+  const db = await openEmptyDatabase();
+  const history = await SlashingProtection.open(slashingProtectionStore(db));
+  expect([history.recordEnvelope(3, 7), history.recordEnvelope(3, 7), history.recordEnvelope(3, 6)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect([history.recordPayloadVote(3, 7), history.recordPayloadVote(3, 7)]).toEqual([true, false]);
+  await history.flush();
+  const again = await SlashingProtection.open(slashingProtectionStore(db));
+  expect(again.latest(3)).toEqual({ ...again.latest(4), index: 3, revealed: 7, payloadVoted: 7 });
+  expect([again.recordEnvelope(3, 7), again.recordEnvelope(3, 8), again.recordPayloadVote(3, 7)]).toEqual([
+    false,
+    true,
+    false,
+  ]);
 });

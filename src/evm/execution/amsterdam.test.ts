@@ -218,5 +218,17 @@ describe("state gas that is paid from the gas of a message", () => {
     expect(gasLimit - left).toBeLessThan(NEW_SLOT_GAS);
   });
 
+  it("is not charged for a creation that fails before it starts", async () => {
+    // Creates an account with more than the balance, with less gas than the account would cost.
+    const creator = { address: addressOf(0x79), code: bytesOf("5f5f60fff05f5260205ff3"), nonce: 1n };
+    const chain = await TestChain.open(optionsOf("amsterdam"), [creator]);
+    const rules = chain.rules.at(chain.attributes().timestamp);
+    const { returnValue, exceptionError } = await rules.withMachine(async (machine) => {
+      machine.state.open(chain.head.world);
+      return (await machine.vm.evm.runCall({ to: to(creator.address), gasLimit: 100_000n })).execResult;
+    });
+    expect([exceptionError, hexOf(returnValue)]).toEqual([undefined, "00".repeat(32)]);
+  });
+
   const accountsOfStore = () => [{ address: STORE, code: bytesOf(STORE_CODE), nonce: 1n }];
 });

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { type Transferable, Worker } from "node:worker_threads";
 import type { ExecutionPayload } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, expect, it, onTestFinished, vi } from "vitest";
 import { addressOf, bytesOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
 import { blsPairingInput, repeat } from "../../../test/support/evm/precompiles/inputs.ts";
 import { openThread, ZERO_HASH } from "../../../test/support/evm/thread/evm-thread.ts";
@@ -47,8 +47,8 @@ interface Options {
   graceMs?: number;
 }
 
-/** Opens an EVM whose reads run in a thread owned by the test. */
-async function openReads({ readLimit = () => 60_000, graceMs = 500 }: Options = {}) {
+/** Creates a thread for reads and returns its workers, the current one last. */
+function createReads({ readLimit = () => 60_000, graceMs = 500 }: Options = {}) {
   const workers: Worker[] = [];
   /** Resolves when a read is sent to the thread. */
   let sent = Promise.withResolvers<void>();
@@ -62,8 +62,21 @@ async function openReads({ readLimit = () => 60_000, graceMs = 500 }: Options = 
     };
     return worker;
   };
-  const reads = new ReadThread({ startWorker, readLimit, graceMs });
-  onTestFinished(() => reads.stop());
+  const nextSent = () => {
+    sent = Promise.withResolvers();
+    return sent.promise;
+  };
+  return { reads: new ReadThread({ startWorker, readLimit, graceMs }), readWorkers: workers, nextSent };
+}
+
+/** For the tests with default options, one after the other. */
+const shared = createReads();
+afterAll(() => shared.reads.stop());
+
+/** Opens an EVM whose reads run in a thread. */
+async function openReads(options?: Options) {
+  const { reads, readWorkers, nextSent } = options === undefined ? shared : createReads(options);
+  if (options !== undefined) onTestFinished(() => reads.stop());
   const opened = await openThread(reads);
   const { thread, build } = opened;
   const follow = (payload: ExecutionPayload) => {
@@ -78,11 +91,8 @@ async function openReads({ readLimit = () => 60_000, graceMs = 500 }: Options = 
   return {
     ...opened,
     reads,
-    readWorkers: workers,
-    nextSent: () => {
-      sent = Promise.withResolvers();
-      return sent.promise;
-    },
+    readWorkers,
+    nextSent,
     read,
     override,
     mine: async (slot: number) => follow(await build(slot)),
@@ -207,12 +217,13 @@ it("follows a new engine after its thread was restarted", async () => {
   await override({ address: addressOf(5), balance: 5n });
   await mine(1);
   expect(await balanceOf(addressOf(5))).toBe(5n);
+  const { length } = readWorkers;
   await kill();
   await mine(2);
   expect(await balanceOf(addressOf(5))).toBe(5n);
   await override({ address: addressOf(5), balance: 6n });
   expect(await balanceOf(addressOf(5))).toBe(6n);
-  expect(readWorkers).toHaveLength(1);
+  expect(readWorkers).toHaveLength(length);
 });
 
 it("offers a connection to each replica after its first read, for callers in other threads", async () => {
@@ -222,6 +233,7 @@ it("offers a connection to each replica after its first read, for callers in oth
   await override({ address: CONTRACT, code: BALANCE_CODE });
   await mine(1);
   expect(await balanceOf(addressOf(5))).toBe(0n);
+  const { length } = readWorkers;
   await expect.poll(() => connections.length).toBe(1);
   const [{ port, replace }] = connections as [ReadConnection];
   const answer = once(port, "message");
@@ -239,7 +251,7 @@ it("offers a connection to each replica after its first read, for callers in oth
   await closed;
   expect(await balanceOf(addressOf(6))).toBe(6n);
   await expect.poll(() => connections.length).toBe(2);
-  expect(readWorkers).toHaveLength(2);
+  expect(readWorkers).toHaveLength(length + 1);
   // The first connection has ended, so it can no longer replace the thread.
   replace("eth_call");
   expect(logger.records.filter(({ level }) => level === "warn")).toHaveLength(1);
@@ -277,11 +289,12 @@ it("repeats reads if its thread stops", async () => {
   await override({ address: CONTRACT, code: BALANCE_CODE });
   await mine(1);
   expect(await balanceOf(addressOf(5))).toBe(0n);
+  const { length } = readWorkers;
   const read = balanceOf(addressOf(5));
-  await readWorkers[0]!.terminate();
+  await readWorkers.at(-1)!.terminate();
   expect(await read).toBe(0n);
   expect(logger.records.map(({ message }) => message)).toContain("Thread for reads stopped, restarting");
-  expect(readWorkers.length).toBeGreaterThan(1);
+  expect(readWorkers.length).toBeGreaterThan(length);
 });
 
 it("reads in a thread that was started early", async () => {

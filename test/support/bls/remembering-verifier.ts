@@ -2,6 +2,7 @@ import { type ISignatureSet, SignatureSetType } from "@lodestar/state-transition
 import type { ValidatorIndex } from "@lodestar/types";
 import { type BlsVerifier, type BlsVerifierOptions, createBlsVerifier } from "../../../src/bls/verifier.ts";
 import { rememberedSecret, rememberedSignature } from "./remembered-signatures.ts";
+import { takeVerificationThread } from "./verification-threads.ts";
 
 /**
  * Skips verification of signatures that were made in this process and are known to be valid. All other signatures are
@@ -9,7 +10,7 @@ import { rememberedSecret, rememberedSignature } from "./remembered-signatures.t
  */
 export function createRememberingVerifier(options: BlsVerifierOptions): BlsVerifier {
   const { pubkeyCache } = options;
-  const verifier = createBlsVerifier(options);
+  const verifier = createBlsVerifier({ startWorker: takeVerificationThread, ...options });
   const secrets = new Map<ValidatorIndex, bigint>();
 
   function secretOf(index: ValidatorIndex): bigint | undefined {

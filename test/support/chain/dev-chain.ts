@@ -29,6 +29,12 @@ export interface OpenedDevChain {
   abandon(): Promise<void>;
 }
 
+/**
+ * Default genesis time of new chains. Chains with equal options are equal then, so their signatures are cached. Their
+ * clock starts at the first slot regardless.
+ */
+const GENESIS_TIME = Math.floor(Date.now() / 1000);
+
 /** Options of a chain with a paused clock and no active validators. */
 export const QUIET: Partial<DevNodeOptions> = { activeValidators: [], speed: 4 };
 
@@ -122,6 +128,7 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
   const devNode = await DevNode.open({
     ...NODE_SETTINGS,
     ...DEV_SETTINGS,
+    ...(startsAnyTime(options, directory) && { genesisTime: GENESIS_TIME }),
     dataDir: directory,
     logger,
     setLogSpec: setSpec,
@@ -144,6 +151,13 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     close: () => end(() => devNode.close()),
     abandon: () => end(() => devChain.clock.stop().then(() => db.close())),
   };
+}
+
+/** True for a new chain whose genesis time does not depend on another clock, a history or an execution client. */
+function startsAnyTime(options: Partial<DevNodeOptions>, directory: string): boolean {
+  const { timeOfDay, warmupEpochs, networking, execution } = options;
+  const isAlone = [timeOfDay, warmupEpochs, networking, execution].every((option) => !option);
+  return isAlone && !existsSync(join(directory, "beacon-db"));
 }
 
 /** Returns the canonical blocks up to a slot. No slot may be empty: the block of slot n is at n - 1. */

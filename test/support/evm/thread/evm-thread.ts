@@ -9,6 +9,7 @@ import { EvmThread } from "../../../../src/evm/thread/evm-thread.ts";
 import type { PayloadRequest } from "../../../../src/execution/engine.ts";
 import type { GenesisBlock } from "../../../../src/execution/engine-api/genesis-block.ts";
 import type { ChannelMessage } from "../../../../src/threads/channel.ts";
+import type { ThreadPort } from "../../../../src/threads/thread.ts";
 import { ThreadPool } from "../../../../src/threads/thread-pool.ts";
 import type { Movable } from "../../../../src/threads/transfer.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
@@ -26,6 +27,22 @@ const NO_READS = new ReadThread({
   },
 });
 
+/** A thread that serves one test after the other, and is started again if a test has ended it. */
+class ReusedThread {
+  worker!: Worker;
+  readonly #pool = new ThreadPool(() => {
+    this.worker = new Worker(new URL("../../../../src/evm/thread/worker.ts", import.meta.url));
+    return this.worker;
+  });
+
+  take(): ThreadPort {
+    return this.#pool.take();
+  }
+}
+
+/** Not in use by a test. */
+const unused: ReusedThread[] = [];
+
 /** A chain of execution blocks with in-memory beacon blocks, and an EVM in a separate thread. */
 export async function openThread(reads = NO_READS) {
   const workers: Worker[] = [];
@@ -34,16 +51,13 @@ export async function openThread(reads = NO_READS) {
   /** Methods that the thread called. */
   const received: string[] = [];
   const logger = createRecordingLogger();
-  const pool = new ThreadPool(() => {
-    const worker = new Worker(new URL("../../../../src/evm/thread/worker.ts", import.meta.url));
-    workers.push(worker);
-    return worker;
-  });
-  onTestFinished(async () => {
-    for (const worker of workers) await worker.terminate();
-  });
+  const used: ReusedThread[] = [];
+  onTestFinished(() => void unused.push(...used));
   const startWorker = () => {
-    const port = pool.take();
+    const reused = unused.pop() ?? new ReusedThread();
+    const port = reused.take();
+    used.push(reused);
+    workers.push(reused.worker);
     port.on("message", (message: ChannelMessage) => {
       if (message[0] === "call") received.push(message[2]);
     });
@@ -73,6 +87,8 @@ export async function openThread(reads = NO_READS) {
   await thread.connect({
     history: {
       rootOf: async (hash) => [...payloads].find(([, { payload }]) => toRootHex(payload.blockHash) === hash)?.[0],
+      // A service in another thread has all of its methods.
+      holderOf: async (_, root) => root,
       read: async (root) => {
         reading.started();
         await reading.gate;
