@@ -42,10 +42,12 @@ describe("gloas ssz_static", () => {
     expectBytes(await serializeInSlices(type, view.node), bytes);
   });
 
-  it.skipIf(!isFullTier)("all cases of each mode are run", (context) => {
-    context.skip(skipsOtherVectors !== undefined, skipsOtherVectors);
-    expect(CASES.length).toBeGreaterThanOrEqual(1080);
-  });
+  if (isFullTier) {
+    it("all cases of each mode are run", (context) => {
+      context.skip(skipsOtherVectors !== undefined, skipsOtherVectors);
+      expect(CASES.length).toBeGreaterThanOrEqual(1080);
+    });
+  }
 });
 
 function expectBytes(actual: Uint8Array, expected: Uint8Array): void {
