@@ -16,10 +16,13 @@ import {
   VALIDATORS,
 } from "../support/chain/controlled-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
+const FORKS_BEFORE = variants({ fast: ["deneb"], full: ["phase0"] } as const);
+
 describe("deposits before electra", () => {
-  it.each(["phase0", "deneb"] as const)("are voted for and proven in blocks of %s", async (fork) => {
+  it.each(FORKS_BEFORE)("are voted for and proven in blocks of %s", async (fork) => {
     const directory = tempDirectory();
     const forks: ScheduledFork[] = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
     let chain = await openControlled(forks, directory);

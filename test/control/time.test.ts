@@ -153,7 +153,7 @@ describe("advanced time until the status of a deposited key", () => {
   });
 
   it("fails after 32 epochs without a deposit", async () => {
-    const { caller } = await open();
+    const { caller } = await open({ validators: 8 });
     expect(await caller.error("dev_advance", untilActive(UNKNOWN))).toMatchObject({
       code: -32001,
       message: expect.stringMatching(

@@ -6,7 +6,7 @@ import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { Program } from "../support/program/program.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
-import { variants } from "../support/suite/tier.ts";
+import { isFullTier, variants } from "../support/suite/tier.ts";
 
 // Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -20,7 +20,7 @@ interface ChainHead {
   head_block_root: string;
 }
 
-// One real signal of each kind. src/cli/run.test.ts has the others.
+// One real signal of each kind, the second one in the second tier. src/cli/run.test.ts has the others.
 
 it("SIGTERM stops gracefully, and the next start continues at the same slot", async () => {
   const dataDir = tempDirectory();
@@ -58,25 +58,27 @@ it("SIGTERM stops gracefully, and the next start continues at the same slot", as
   expect(error).toMatchObject({ code: -32001 });
 });
 
-it("a second SIGINT ends the process at once, with the signal", async () => {
-  const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "0", "--max-streams", "500"];
-  const program = await Program.dev(flags);
-  const stuck = await unreadAnswer(program.url);
-  program.child.kill("SIGINT");
-  await program.untilLine(/Stopping; a second signal exits at once\s+signal=SIGINT/);
-  // A signal right after the first counts as its echo, so it is repeated until it takes effect.
-  let ended = false;
-  const exited = program.exited.finally(() => {
-    ended = true;
-  });
-  while (!ended) {
+if (isFullTier) {
+  it("a second SIGINT ends the process at once, with the signal", async () => {
+    const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "0", "--max-streams", "500"];
+    const program = await Program.dev(flags);
+    const stuck = await unreadAnswer(program.url);
     program.child.kill("SIGINT");
-    await Promise.race([exited, delay(50)]);
-  }
-  expect(await exited).toEqual({ code: null, signal: "SIGINT" });
-  expect(program.output).toMatch(/Exiting without waiting for the node to stop/);
-  stuck.destroy();
-});
+    await program.untilLine(/Stopping; a second signal exits at once\s+signal=SIGINT/);
+    // A signal right after the first counts as its echo, so it is repeated until it takes effect.
+    let ended = false;
+    const exited = program.exited.finally(() => {
+      ended = true;
+    });
+    while (!ended) {
+      program.child.kill("SIGINT");
+      await Promise.race([exited, delay(50)]);
+    }
+    expect(await exited).toEqual({ code: null, signal: "SIGINT" });
+    expect(program.output).toMatch(/Exiting without waiting for the node to stop/);
+    stuck.destroy();
+  });
+}
 
 /** Requests more than the socket buffers hold without reading, which keeps the server from closing. */
 async function unreadAnswer(url: string) {
