@@ -1,6 +1,7 @@
 import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../errors/failure.ts";
 import type { Change } from "../evm/overrides/override.ts";
+import type { BuilderControl } from "./builder-control.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 import type { PayloadControl } from "./payload-control.ts";
 import type { ValidatorSelection } from "./validator-selection.ts";
@@ -16,6 +17,7 @@ export interface DevControl {
   readonly branches: BranchControl;
   readonly lateBlocks: LateBlockControl;
   readonly payloads: PayloadControl;
+  readonly builders: BuilderControl;
   /** Undefined if the chain has no EVM. */
   readonly evm: EvmControl | undefined;
   /** Returns the chain to genesis with the clock stopped. If aborted, leaves the chain unchanged. */

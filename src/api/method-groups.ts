@@ -12,6 +12,7 @@ import { lightClientMethods } from "./methods/chain/light-client.ts";
 import { anvilChainMethods } from "./methods/dev/anvil-chain.ts";
 import { anvilTimeMethods } from "./methods/dev/anvil-time.ts";
 import { devBranchMethods } from "./methods/dev/branches.ts";
+import { devBuilderMethods } from "./methods/dev/builders.ts";
 import { devDumpMethods } from "./methods/dev/dumps.ts";
 import { evmControlMethods } from "./methods/dev/evm-control.ts";
 import { devKeysMethods } from "./methods/dev/keys.ts";
@@ -120,6 +121,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...devValidatorMethods,
       ...devBranchMethods,
       ...devPayloadMethods,
+      ...devBuilderMethods,
       ...devOperationMethods,
       ...devSnapshotMethods,
       ...devDumpMethods,

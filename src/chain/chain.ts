@@ -11,6 +11,7 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor/anchor.ts";
+import type { ExecutionBids } from "./bids/execution-bids.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
 import { lazilySignedBlock } from "./blocks/lazily-signed-block.ts";
 import type { ChainSnapshots } from "./chain-snapshots.ts";
@@ -62,6 +63,8 @@ export class BeaconChain {
   /** Payloads of blocks since gloas. */
   readonly payloadStore: PayloadStore;
   readonly parentPayloads: ParentPayloads;
+  /** Bids of builders since gloas. */
+  readonly executionBids: ExecutionBids;
   readonly blocks: BlockStore;
   readonly history: History;
   readonly states: StateStore;
@@ -139,6 +142,7 @@ export class BeaconChain {
     this.blocks = wired.blocks;
     this.payloadStore = wired.payloadStore;
     this.parentPayloads = wired.parentPayloads;
+    this.executionBids = wired.executionBids;
     this.states = wired.states;
     this.data = wired.data;
     this.pools = wired.pools;
@@ -388,6 +392,7 @@ export class BeaconChain {
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
     this.#wired.dataMaintenance.onSlot(slot);
     this.#wired.payloadQueue.onSlot(slot);
+    this.executionBids.onSlot(slot);
     this.#retryWaiting();
     await this.refreshHead();
     this.#wired.engineNotifier.onSlot();

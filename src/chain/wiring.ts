@@ -6,6 +6,7 @@ import type { Kzg } from "../data/kzg/kzg.ts";
 import { ThreadedKzg } from "../data/kzg/threaded-kzg.ts";
 import type { ExecutionEngine, PayloadVerdict } from "../execution/engine.ts";
 import { GenesisLoader, type ReadGenesisState } from "./anchor/genesis-loader.ts";
+import { ExecutionBids } from "./bids/execution-bids.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { ChainSnapshots } from "./chain-snapshots.ts";
 import type { Clock } from "./clock/clock.ts";
@@ -265,6 +266,7 @@ export function wireParts(
   });
   const eth1 = new Eth1Proposals(deposits);
   const parentPayloads = new ParentPayloads({ forkChoice, blocks, payloadStore });
+  const executionBids = new ExecutionBids({ bls, logger: log });
   const producer = new BlockProducer({
     config,
     states,
@@ -275,6 +277,7 @@ export function wireParts(
     pools,
     eth1,
     bids: builderComponents?.bids,
+    executionBids,
   });
   const payloadPreparer = new PayloadPreparer({
     config,
@@ -362,6 +365,7 @@ export function wireParts(
     payloadStore,
     payloadQueue,
     parentPayloads,
+    executionBids,
     dataMaintenance,
     builderComponents,
     payloadPreparer,

@@ -1506,6 +1506,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | "block"
         | "payload"
         | "empty"
+        | "builder_paid"
         | "finalized"
         | "justified"
         | { slot: string | number | bigint }
@@ -1771,6 +1772,96 @@ export interface Methods<F extends ForkName = ForkName> {
       /** Positions that did not. */
       blob_data_missing: Uint64;
     } | null;
+  }>;
+  /** Lists the builders in the registry of the head, with their balances and last bids. */
+  dev_getBuilders(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      index: Uint64;
+      pubkey: Pubkey;
+      /** Address that gets the balance after an exit. */
+      execution_address: Address;
+      /** pending until the deposit is finalized; active; exiting; exited once the balance can be withdrawn. */
+      status: "pending" | "active" | "exiting" | "exited";
+      /** In Gwei. */
+      balance: Uint64;
+      /** Payments for bids that are not withdrawn from the balance yet, in Gwei. */
+      pending_payments: Uint64;
+      /** Highest value of a bid that the balance covers, in Gwei. */
+      max_bid: Uint64;
+      /** Null while the builder has not exited. */
+      withdrawable_epoch: Uint64 | null;
+      /** The last bid made by dev_bid. Forgotten when the node restarts. */
+      last_bid: {
+        slot: Uint64;
+        /** Payment to the proposer, in Gwei. */
+        value: Uint64;
+        /** taken into the block; outbid by another bid or the local payload; refused as invalid; or unused, if there was no block. */
+        outcome: "taken" | "outbid" | "refused" | "unused";
+        /** Why the bid was refused; null if it was not. */
+        reason: string | null;
+      } | null;
+    }>
+  >;
+  /** Makes a builder bid in the next slots. A proposer takes the highest valid bid if it pays more than the local payload. dev_getBuilders shows what became of it. */
+  dev_bid(
+    params: {
+      /** Builder index. */
+      builder: string | number | bigint;
+      /** Payment to the proposer, in Gwei. The balance need not cover it. */
+      value: string | number | bigint;
+      /** Number of slots. Default: 1. 0 ends the builder's bids. */
+      slots?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+  }>;
+  /** Makes a builder withhold the payloads of its bids that are taken in the next slots. It pays for them all the same if enough validators attest to their blocks. */
+  dev_withholdBuilderPayloads(
+    params: {
+      /** Builder index. */
+      builder: string | number | bigint;
+      /** Number of slots. Default: 1. 0 makes the builder reveal its payloads. */
+      slots?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    from_slot: Uint64;
+    /** First slot that is not affected. */
+    until_slot: Uint64;
+  }>;
+  /** Makes a deposit for a builder (EIP-8282). The block after the next payload adds it to the balance. */
+  dev_topUpBuilder(
+    params: {
+      /** Builder index. */
+      builder: string | number | bigint;
+      /** In Gwei. Default: 32 ETH. */
+      amount?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    type: "builder_deposit_request";
+    status: "queued";
+    /** The request in the JSON of the Beacon API. */
+    data: { pubkey: Pubkey; withdrawal_credentials: Root; amount: Uint64; signature: Signature };
+  }>;
+  /** Requests the exit of an active builder without unpaid bids (EIP-8282). Builders cannot be slashed: there is no such rule in gloas. */
+  dev_exitBuilder(
+    params: {
+      /** Builder index. */
+      builder: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    type: "builder_exit_request";
+    status: "queued";
+    /** The request in the JSON of the Beacon API. */
+    data: { source_address: Address; pubkey: Pubkey };
   }>;
   /** Creates slashings: validators sign two blocks for one slot, or two attestations for one target. */
   dev_slash(
@@ -3478,6 +3569,11 @@ export const METHOD_NAMES = [
   "dev_revealPayload",
   "dev_setPayloadVotes",
   "dev_getPayload",
+  "dev_getBuilders",
+  "dev_bid",
+  "dev_withholdBuilderPayloads",
+  "dev_topUpBuilder",
+  "dev_exitBuilder",
   "dev_slash",
   "dev_exit",
   "dev_withdraw",

@@ -15,6 +15,7 @@ import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
+import { DevBuilders } from "./builders/dev-builders.ts";
 import { DevBranches } from "./control/branches.ts";
 import { ChainReplacer } from "./control/chain-replacer.ts";
 import { DepositLog } from "./control/deposit-log.ts";
@@ -31,6 +32,7 @@ import { Automine } from "./evm/automine.ts";
 import type { DevEvm } from "./evm/dev-evm.ts";
 import { DevEvmControl, type DevEvmControlParts } from "./evm/evm-control.ts";
 import type { FeeRecipient } from "./evm/fee-recipient.ts";
+import type { GenesisBuilders } from "./genesis-parameters.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevSettings } from "./settings.ts";
@@ -58,6 +60,8 @@ interface DevChainParts {
   keys: DevKeys;
   /** Deposits of the genesis validators. Undefined if deposits are made through a contract. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
+  /** Builders that the chain was created with. */
+  builders: GenesisBuilders | undefined;
   settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs" | "withdrawals">;
   /** Presence set by `dev_setValidators`, which overrides `activeValidators`. */
   presenceStore: PresenceStore;
@@ -176,6 +180,7 @@ export class DevChain {
         presence,
         lateBlocks,
         payloads,
+        { capture: () => builders.capture() },
         { capture: () => () => this.#onReverted() },
       ],
       evm: parts.evm?.thread,
@@ -184,6 +189,7 @@ export class DevChain {
     const onReplaced = async () => {
       this.#onReverted();
       payloads.clear();
+      builders.clear();
       await parts.evm?.restore();
       if (parts.evm) await chain.pendingVerdicts.untilHeadVerdict();
       await feeRecipient.reload();
@@ -196,6 +202,7 @@ export class DevChain {
     const requests = parts.evm?.requests ?? this.#requestQueue;
     const depositLog = parts.evm?.deposits ?? (genesisDeposits && new DepositLog({ chain, genesisDeposits }));
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog, withdrawals });
+    const builders = new DevBuilders({ chain, time, builders: parts.builders, requests });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
     const setFeeRecipient = async (address: Uint8Array) => {
       await feeRecipient.set(address);
@@ -203,7 +210,7 @@ export class DevChain {
     };
     const evm = parts.evm && this.#controlEvm(parts.evm, setFeeRecipient);
     const reset = (signal?: AbortSignal) => replacer.reset(signal);
-    const faults = { lateBlocks, payloads };
+    const faults = { lateBlocks, payloads, builders };
     this.control = { time, validators: presence, branches, ...faults, operations, keys, snapshots, dumps, evm, reset };
 
     const logger = parts.logger.topic("validators");
@@ -216,7 +223,18 @@ export class DevChain {
       chain,
       isAllowed: () => isAlone && !hasBuilder() && !hasVoteListeners() && !chain.status.isOptimistic,
     };
-    const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath, withheld };
+    const modules = {
+      api,
+      clock,
+      config,
+      keys,
+      logger,
+      history,
+      hasBuilder,
+      fastPath,
+      withheld,
+      builderBids: builders.bids,
+    };
     const ungated = createDevValidators({
       ...modules,
       isPast: (slot) => isShared && this.#isLive && isExpired(clock, slot),
@@ -236,6 +254,7 @@ export class DevChain {
     });
     time.onSlot(async (slot, trigger) => {
       await depositLog?.onSlot(slot);
+      await builders.onSlot(slot);
       await this.#act(slot, trigger);
     });
     // A call that advances time stores the slot once, at the end. Until the call ends, the slot follows from the newest

@@ -35,7 +35,7 @@ export interface GenesisParameters {
   /** In Gwei; 32 ETH by default. */
   balances?: readonly ValidatorRange<number>[];
   configOverrides?: ConfigOverrides;
-  /** None by default. Requires gloas at genesis. */
+  /** None by default. Registered at genesis or, on a chain that starts before gloas, by deposits after the fork. */
   builders?: GenesisBuilders;
 }
 

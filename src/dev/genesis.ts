@@ -85,8 +85,11 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
     );
   }
   if (fork < ForkSeq.gloas) {
-    if (builders === undefined) return createEarlierGenesis(options);
-    throw new InvalidChainError(`Builders at genesis require gloas, but the chain starts in ${ForkSeq[fork]}.`);
+    // The builders of a chain that crosses the fork make their deposits after it.
+    if (builders === undefined || Number.isFinite(chainConfig.GLOAS_FORK_EPOCH)) return createEarlierGenesis(options);
+    throw new InvalidChainError(
+      `Builders require gloas, but the chain starts in ${ForkSeq[fork]} and never gets there.`,
+    );
   }
   const fulu = createEarlierGenesis({ ...options, chainConfig: { ...chainConfig, GLOAS_FORK_EPOCH: Infinity } });
   const state = gloasGenesis(fulu.state as CachedBeaconStateFulu, chainConfig, builders);

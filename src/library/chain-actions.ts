@@ -17,6 +17,7 @@ import type {
 } from "../client/chain-types.ts";
 import type { CallOptions, Client } from "../client/index.ts";
 import type { Methods } from "../client/methods.ts";
+import { type BuilderActions, builderActions } from "./builder-actions.ts";
 import { type PayloadActions, payloadActions } from "./payload-actions.ts";
 import { type ValidatorActions, validatorActions } from "./validator-actions.ts";
 
@@ -135,6 +136,8 @@ export interface ChainActions<F extends ForkName = ForkName> {
   state(id?: StateId): Promise<BeaconState<F>>;
   /** Returns the actions of one validator, by index or public key. */
   validator(id: ValidatorId): ValidatorActions;
+  /** Returns the actions of one builder, by index; since gloas. */
+  builder(index: number): BuilderActions;
   /** Payloads of blocks since gloas, and the votes on them. */
   readonly payload: PayloadActions;
   readonly validators: {
@@ -188,6 +191,7 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
     block: (id = "head") => client.get_v2_beacon_blocks_blockId({ block_id: id }),
     state: (id = "head") => client.get_v2_debug_beacon_states_stateId({ state_id: id }),
     validator: (id) => validatorActions(client, id),
+    builder: (index) => builderActions(client, index),
     payload: payloadActions(client),
     validators: {
       list: (filter) => client.get_v1_beacon_states_stateId_validators({ state_id: "head", ...filter }),

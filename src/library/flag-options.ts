@@ -10,6 +10,8 @@ export interface FlagOptions {
   readonly forkAt?: string | readonly string[];
   /** Epoch to upgrade to gloas in, same as --fork-at gloas=EPOCH. */
   readonly gloasAt?: number | bigint;
+  /** Builders of a new chain, from gloas on, and their balance, such as 2:500. */
+  readonly builders?: number | bigint | string;
   /** Preset of the chain, minimal or mainnet. */
   readonly preset?: string;
   /** Length of a slot in whole seconds of chain time. */

@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkName, ForkSeq, isForkPostBellatrix, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type ForkName, type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import {
   type altair,
@@ -21,6 +21,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import { LruMap } from "../../collections/lru-map.ts";
 import type { BuiltPayload, ExecutionEngine, PayloadBlobs } from "../../execution/engine.ts";
 import { describeValueFault } from "../../ssz/value-fault.ts";
+import type { ExecutionBids } from "../bids/execution-bids.ts";
 import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { mayMergeAt } from "../import/terminal-block-hash.ts";
@@ -35,7 +36,7 @@ import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import { ProducedCache } from "./produced-cache.ts";
-import { selfBuildBid, selfBuildEnvelope } from "./self-build.ts";
+import { payloadEnvelope, selfBuildBid } from "./self-build.ts";
 
 interface BlockProducerParts {
   config: BeaconConfig;
@@ -47,6 +48,8 @@ interface BlockProducerParts {
   pools: Pick<Pools, "attestations" | "operations" | "syncCommittee" | "payloadAttestations">;
   /** Omitted if there is no builder. */
   bids?: BuilderBids;
+  /** Bids of builders since gloas. */
+  executionBids: Pick<ExecutionBids, "choose">;
   eth1: Eth1Proposals;
 }
 
@@ -66,7 +69,7 @@ export interface ProducedFullBlock extends ProducedFacts {
   postState: CachedBeaconStateAllForks;
   /** Blobs of the block; omitted before Deneb. */
   blobsBundle?: PayloadBlobs;
-  /** Since gloas: reveals the payload that the block's bid commits to. */
+  /** Since gloas: reveals the payload that the block's bid commits to. Omitted for the bid of a builder. */
   envelope?: gloas.ExecutionPayloadEnvelope;
 }
 
@@ -81,11 +84,20 @@ interface AssembledBlock extends ProducedFacts {
   postState: CachedBeaconStateAllForks;
 }
 
-/** The payload or bid of a block; null before bellatrix. */
+/** The payload or bid of a block. The payload is null before bellatrix, and with the bid of a builder since gloas. */
 interface BlockPayload {
   payload: BuiltPayload | BuilderBid | null;
   /** Since gloas. */
   base?: PayloadBase | undefined;
+  /** Since gloas: bid of a builder, in place of a payload. */
+  signedBid?: gloas.SignedExecutionPayloadBid | undefined;
+}
+
+/** A payload with what a bid for it is based on. */
+export interface OfferablePayload {
+  preState: CachedBeaconStateAllForks;
+  base: PayloadBase;
+  built: BuiltPayload;
 }
 
 type FeeRecipientOf = (proposer: ValidatorIndex) => Uint8Array;
@@ -110,13 +122,25 @@ export class BlockProducer {
     this.#parts = parts;
   }
 
-  /** Produces a block with a locally built payload. */
+  /** Produces a block with a locally built payload or, since gloas, with the best bid of a builder if that is better. */
   async produce(request: BlockRequest): Promise<ProducedFullBlock> {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const base = await this.#baseFor(preState, request);
-    const payload = await this.#buildPayload(preState, request, base);
-    return this.#toFullBlock(this.#assemble(preState, request, { payload, base }, eth1), payload, request);
+    const chosen = base
+      ? await this.#parts.executionBids.choose(this.#buildGloasPayload(preState, request, base), { ...request, base })
+      : await this.#buildPayload(preState, request);
+    const signedBid = chosen && "signature" in chosen ? chosen : undefined;
+    const payload = chosen && "payload" in chosen ? chosen : null;
+    return this.#toFullBlock(this.#assemble(preState, request, { payload, base, signedBid }, eth1), payload, request);
+  }
+
+  /** Builds a payload that a builder can offer for a block since gloas. `feeRecipient` receives the priority fees. */
+  async buildToOffer(request: BlockRequest): Promise<OfferablePayload> {
+    const preState = await this.#preState(request);
+    const base = await this.#baseFor(preState, request);
+    if (!base) throw new RangeError(`There are no bids for slot ${request.slot}, which is before gloas.`);
+    return { preState, base, built: await this.#buildGloasPayload(preState, request, base) };
   }
 
   /**
@@ -150,6 +174,8 @@ export class BlockProducer {
     const slot = block.slot + 1;
     const fork = config.getForkName(slot);
     if (!engine.buildAhead || !isForkPostBellatrix(fork) || slot % SLOTS_PER_EPOCH === 0) return;
+    // The payload of another builder is unknown until it is revealed.
+    if (!envelope && hasEnvelope(config, block.slot)) return;
     const base = envelope ? baseAfter(postState, envelope, isRevealed) : { parent: latestPayload(postState) };
     const { parent } = base;
     if (!parent) return;
@@ -175,7 +201,7 @@ export class BlockProducer {
     this.#postStates.set(root, postState, request);
     const produced = { ...assembled, isBlinded: false as const, root, blobsBundle: payload?.blobsBundle };
     if (!payload || !hasEnvelope(this.#parts.config, block.slot)) return produced;
-    return { ...produced, envelope: selfBuildEnvelope({ root, parentRoot: block.parentRoot }, payload) };
+    return { ...produced, envelope: payloadEnvelope({ root, parentRoot: block.parentRoot }, payload) };
   }
 
   #preState({ parentRoot, slot }: BlockRequest): Promise<CachedBeaconStateAllForks> {
@@ -210,7 +236,7 @@ export class BlockProducer {
       block,
       postState,
       fork,
-      executionPayloadValue: payload?.value ?? 0n,
+      executionPayloadValue: payloadValueOf(built),
       consensusBlockValue: BigInt(attestations + syncAggregate + slashing) * WEI_PER_GWEI,
     };
   }
@@ -227,20 +253,23 @@ export class BlockProducer {
     return parentPayloads.baseFor(preState, { root, payloadStatus });
   }
 
-  async #buildPayload(
+  async #buildGloasPayload(
     preState: CachedBeaconStateAllForks,
     request: BlockRequest,
-    base?: PayloadBase,
-  ): Promise<BuiltPayload | null> {
+    { parent, withdrawals, gasLimit }: PayloadBase,
+  ): Promise<BuiltPayload> {
+    const { config, engine, payloadBuilder } = this.#parts;
+    const fork = config.getForkName(request.slot) as ForkPostBellatrix;
+    // Engines that build at once keep their own gas limit.
+    const targetGasLimit = engine.buildsAtOnce ? undefined : Number(gasLimit);
+    const proposed = { ...request, parent, withdrawals, targetGasLimit };
+    return this.#keep(await payloadBuilder.build(payloadRequest(config, fork, preState, proposed)), request);
+  }
+
+  async #buildPayload(preState: CachedBeaconStateAllForks, request: BlockRequest): Promise<BuiltPayload | null> {
     const { config, engine, payloadBuilder } = this.#parts;
     const fork = config.getForkName(request.slot);
     if (!isForkPostBellatrix(fork)) return null;
-    if (base) {
-      // Engines that build at once keep their own gas limit.
-      const targetGasLimit = engine.buildsAtOnce ? undefined : Number(base.gasLimit);
-      const proposed = { ...request, parent: base.parent, withdrawals: base.withdrawals, targetGasLimit };
-      return this.#keep(await payloadBuilder.build(payloadRequest(config, fork, preState, proposed)), request);
-    }
     const parent = latestPayload(preState) ?? (mayMergeAt(config, request.slot) ? await engine.terminalBlock() : null);
     // Before the merge, a block has an empty payload.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
@@ -270,7 +299,7 @@ export class BlockProducer {
   #assembleBody(
     preState: CachedBeaconStateAllForks,
     { slot, parentRoot, randaoReveal, graffiti }: BlockRequest,
-    { payload, base }: BlockPayload,
+    { payload, base, signedBid }: BlockPayload,
     { eth1Data, deposits }: Eth1Proposal,
   ): BeaconBlockBody {
     const { config, pools } = this.#parts;
@@ -291,10 +320,12 @@ export class BlockProducer {
     if (forkSeq >= ForkSeq.altair) {
       (body as altair.BeaconBlockBody).syncAggregate = pools.syncCommittee.getSyncAggregate(slot - 1, parentRoot);
     }
-    if (base && payload && !isBid(payload)) {
+    const ownBid = base && payload && !isBid(payload) && selfBuildBid(preState, { slot, parentRoot }, payload);
+    const bid = signedBid ?? ownBid;
+    if (base && bid) {
       const gloasBody = body as gloas.BeaconBlockBody;
       gloasBody.blsToExecutionChanges = operations.blsToExecutionChanges;
-      gloasBody.signedExecutionPayloadBid = selfBuildBid(preState, { slot, parentRoot }, payload);
+      gloasBody.signedExecutionPayloadBid = bid;
       gloasBody.payloadAttestations = pools.payloadAttestations.forBlock(slot, parentRoot);
       gloasBody.parentExecutionRequests = base.parentExecutionRequests;
       return gloasBody;
@@ -327,6 +358,10 @@ function baseAfter(
     ? payloadBase(postState, executionRequests, { blockHash, blockNumber })
     : payloadBase(postState, null, { blockHash: parentHash, blockNumber: blockNumber - 1 });
   return { parent, withdrawals };
+}
+
+function payloadValueOf({ payload, signedBid }: BlockPayload): bigint {
+  return signedBid ? BigInt(signedBid.message.value) * WEI_PER_GWEI : (payload?.value ?? 0n);
 }
 
 function isBid(payload: BuiltPayload | BuilderBid | null): payload is BuilderBid {

@@ -1,6 +1,8 @@
 import {
   isForkPostElectra,
   isForkPostGloas,
+  MAX_BUILDER_DEPOSIT_REQUESTS_PER_PAYLOAD,
+  MAX_BUILDER_EXIT_REQUESTS_PER_PAYLOAD,
   MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD,
   MAX_DEPOSIT_REQUESTS_PER_PAYLOAD,
   MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD,
@@ -24,9 +26,15 @@ const KINDS = {
   deposits: { type: ssz.electra.DepositRequest, limit: MAX_DEPOSIT_REQUESTS_PER_PAYLOAD },
   withdrawals: { type: ssz.electra.WithdrawalRequest, limit: MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD },
   consolidations: { type: ssz.electra.ConsolidationRequest, limit: MAX_CONSOLIDATION_REQUESTS_PER_PAYLOAD },
+  /** Since gloas. */
+  builderDeposits: { type: ssz.gloas.BuilderDepositRequest, limit: MAX_BUILDER_DEPOSIT_REQUESTS_PER_PAYLOAD },
+  builderExits: { type: ssz.gloas.BuilderExitRequest, limit: MAX_BUILDER_EXIT_REQUESTS_PER_PAYLOAD },
 };
 
 type Kind = keyof typeof KINDS;
+
+/** Requests since electra, and since gloas with those of builders. */
+type SomeRequests = electra.ExecutionRequests & Partial<gloas.ExecutionRequests>;
 
 interface QueuedRequest {
   id: number;
@@ -52,6 +60,8 @@ const MAX_CACHED_BLOCKS = 1024;
 export interface ExecutionRequestSink {
   addWithdrawal(request: electra.WithdrawalRequest): Promise<void>;
   addConsolidation(request: electra.ConsolidationRequest): Promise<void>;
+  addBuilderDeposit(request: gloas.BuilderDepositRequest): Promise<void>;
+  addBuilderExit(request: gloas.BuilderExitRequest): Promise<void>;
   /**
    * Returns the deposits with their indices, which start at `firstIndex` unless the sink has already numbered deposits.
    */
@@ -83,6 +93,14 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
 
   addConsolidation(request: electra.ConsolidationRequest): Promise<void> {
     return this.#add("consolidations", [ssz.electra.ConsolidationRequest.serialize(request)]);
+  }
+
+  addBuilderDeposit(request: gloas.BuilderDepositRequest): Promise<void> {
+    return this.#add("builderDeposits", [ssz.gloas.BuilderDepositRequest.serialize(request)]);
+  }
+
+  addBuilderExit(request: gloas.BuilderExitRequest): Promise<void> {
+    return this.#add("builderExits", [ssz.gloas.BuilderExitRequest.serialize(request)]);
   }
 
   /** Assigns deposit indices, which start at `firstIndex` for the first deposits, and queues the requests. */
@@ -117,7 +135,7 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
    * Selects the requests for a payload on the given payload, in a block on the given parent, within the limits of a
    * payload. Requests in payloads that were withheld are selected again.
    */
-  async selectFor(parentRoot: RootHex, parentHash?: RootHex): Promise<electra.ExecutionRequests> {
+  async selectFor(parentRoot: RootHex, parentHash?: RootHex): Promise<SomeRequests> {
     const { requests } = await this.#read();
     if (requests.length === 0) return ssz.electra.ExecutionRequests.defaultValue();
     const applied = await this.#includedUpTo(parentRoot, requests);
@@ -129,7 +147,12 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
         .filter(({ kind }) => kind === selected)
         .slice(0, KINDS[selected].limit)
         .map(({ bytes }) => fromHex(bytes));
+    const builderDeposits = next("builderDeposits").map((bytes) => ssz.gloas.BuilderDepositRequest.deserialize(bytes));
+    const builderExits = next("builderExits").map((bytes) => ssz.gloas.BuilderExitRequest.deserialize(bytes));
     return {
+      // Requests from before gloas do not have these lists.
+      ...(builderDeposits.length > 0 && { builderDeposits }),
+      ...(builderExits.length > 0 && { builderExits }),
       deposits: next("deposits").map((bytes) => ssz.electra.DepositRequest.deserialize(bytes)),
       withdrawals: next("withdrawals").map((bytes) => ssz.electra.WithdrawalRequest.deserialize(bytes)),
       consolidations: next("consolidations").map((bytes) => ssz.electra.ConsolidationRequest.deserialize(bytes)),
@@ -224,7 +247,7 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
 
 /** Adds the ids of queued requests that a payload of the slot `madeAt` contains. */
 function including(
-  requestsOfPayload: electra.ExecutionRequests,
+  requestsOfPayload: SomeRequests,
   { requests, before, madeAt }: { requests: readonly QueuedRequest[]; before: ReadonlySet<number>; madeAt: Slot },
 ): ReadonlySet<number> {
   const included = new Set(before);
@@ -239,8 +262,11 @@ function including(
   return included;
 }
 
-function serialized({ deposits, withdrawals, consolidations }: electra.ExecutionRequests, kind: Kind): string[] {
+function serialized(requests: SomeRequests, kind: Kind): string[] {
+  const { deposits, withdrawals, consolidations, builderDeposits = [], builderExits = [] } = requests;
   if (kind === "deposits") return deposits.map((each) => toHex(KINDS.deposits.type.serialize(each)));
   if (kind === "withdrawals") return withdrawals.map((each) => toHex(KINDS.withdrawals.type.serialize(each)));
-  return consolidations.map((each) => toHex(KINDS.consolidations.type.serialize(each)));
+  if (kind === "consolidations") return consolidations.map((each) => toHex(KINDS.consolidations.type.serialize(each)));
+  if (kind === "builderExits") return builderExits.map((each) => toHex(KINDS.builderExits.type.serialize(each)));
+  return builderDeposits.map((each) => toHex(KINDS.builderDeposits.type.serialize(each)));
 }

@@ -1,11 +1,16 @@
-import type { electra, phase0, RootHex } from "@lodestar/types";
+import type { electra, gloas, phase0, RootHex } from "@lodestar/types";
 import { byteArrayEquals, toHex } from "@lodestar/utils";
 import { ControlError } from "../../api/dev-control.ts";
 import { FUNDED_ADDRESSES } from "../../evm/accounts.ts";
 import type { ContractCall, DevWallet } from "../../evm/engine/dev-wallet.ts";
 import { PoolError } from "../../evm/pool/pool-error.ts";
 import { bytesToBigint } from "../../evm/rlp.ts";
-import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../../evm/system-addresses.ts";
+import {
+  BUILDER_DEPOSITS,
+  BUILDER_EXITS,
+  CONSOLIDATION_REQUESTS,
+  WITHDRAWAL_REQUESTS,
+} from "../../evm/system-addresses.ts";
 import { type LoggedDeposit, parseDepositLog } from "../../execution/eth1/deposit-log.ts";
 import type { Remote } from "../../threads/remote.ts";
 import type { ExecutionRequestSink } from "../control/execution-requests.ts";
@@ -18,7 +23,7 @@ const GAS_LIMIT = 300_000n;
 const REQUEST_FEE = GWEI;
 /** Storage slot of `deposit_count` in the deposit contract. */
 const DEPOSIT_COUNT_SLOT = 0x20;
-/** Storage slot of the excess in both request contracts. */
+/** Storage slot of the excess in all request contracts. */
 const EXCESS_SLOT = 0;
 const ACCOUNTS = FUNDED_ADDRESSES.map((address) => new Uint8Array(Buffer.from(address.slice(2), "hex")));
 
@@ -55,6 +60,20 @@ export class EvmRequests implements ExecutionRequestSink {
     await this.#request(CONSOLIDATION_REQUESTS, sourceAddress, data);
   }
 
+  /** Calldata of EIP-8282: public key, withdrawal credentials, amount and signature. */
+  async addBuilderDeposit(request: gloas.BuilderDepositRequest): Promise<void> {
+    const { pubkey, withdrawalCredentials, amount, signature } = request;
+    await this.#requireOpen(BUILDER_DEPOSITS, "gloas");
+    const gwei = Buffer.alloc(8);
+    gwei.writeBigUInt64BE(BigInt(amount));
+    const data = Buffer.concat([pubkey, withdrawalCredentials, gwei, signature]);
+    await this.#sendFromAny({ to: BUILDER_DEPOSITS, data, value: BigInt(amount) * GWEI + REQUEST_FEE });
+  }
+
+  async addBuilderExit({ sourceAddress, pubkey }: gloas.BuilderExitRequest): Promise<void> {
+    await this.#request(BUILDER_EXITS, sourceAddress, pubkey, "gloas");
+  }
+
   /**
    * Returns the requests with their expected indices. The actual indices may differ if later deposits with a higher tip
    * are included first.
@@ -83,19 +102,23 @@ export class EvmRequests implements ExecutionRequestSink {
     return (await this.#wallet.depositLogs(this.#depositContract, blockHash, after))?.map(parseDepositLog);
   }
 
-  async #request(to: Uint8Array, source: Uint8Array, data: Uint8Array): Promise<void> {
+  async #request(to: Uint8Array, source: Uint8Array, data: Uint8Array, since = "electra"): Promise<void> {
     if (!this.#canImpersonate && !ACCOUNTS.some((address) => byteArrayEquals(address, source))) {
       throw ControlError.unsupported(
         `The withdrawal address ${toHex(source)} is not one of the funded accounts, and other nodes would not accept an ` +
           `unsigned transaction (--p2p). Send one from it to the contract ${toHex(to)}.`,
       );
     }
-    if ((await this.#wallet.storageAt(to, EXCESS_SLOT)).length === 32) {
-      throw ControlError.conflict(
-        `The contract ${toHex(to)} takes requests once there is a block of electra: advance the chain by a slot first.`,
-      );
-    }
+    await this.#requireOpen(to, since);
     await this.#convertingPoolErrors(() => this.#send(source, { to, data, value: REQUEST_FEE }));
+  }
+
+  async #requireOpen(contract: Uint8Array, since: string): Promise<void> {
+    if ((await this.#wallet.storageAt(contract, EXCESS_SLOT)).length < 32) return;
+    throw ControlError.conflict(
+      `The contract ${toHex(contract)} takes requests once there is a block of ${since}: ` +
+        "advance the chain by a slot first.",
+    );
   }
 
   /** Sends a transaction from the last funded account with a sufficient balance. */

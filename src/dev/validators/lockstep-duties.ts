@@ -16,6 +16,7 @@ import { attestationDataOn, attestationIndex, stateToAttestOn } from "../../chai
 import type { ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { blockRequest } from "../../chain/production/block-request.ts";
 import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
+import type { BidsOfSlot, BuilderPayload } from "../builders/slot-bids.ts";
 import { type DutyFailures, PROPOSE } from "./duty-failures.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import type { SlotSchedule } from "./duty-timing.ts";
@@ -33,6 +34,8 @@ interface LockstepModules {
   failures: DutyFailures;
   late: LateBlocks;
   withheld: WithheldPayloads;
+  /** Bids of the chain's builders since gloas. */
+  builderBids?: BidsOfSlot | undefined;
   schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
 
@@ -50,6 +53,8 @@ type ProposalParent = Pick<ForkChoiceNode, "root"> & Partial<ForkChoiceNode>;
 interface Proposal {
   block: ProducedFullBlock;
   signature: LazyAggregateSignature;
+  /** Plan of the slot, which a builder that withholds its payload overrides. */
+  plan: DutyPlan;
 }
 
 /** Block that validators vote for in a slot. */
@@ -105,7 +110,7 @@ export class LockstepDuties {
     const proposal = await failures.attempt(PROPOSE, slot, () => this.#propose(slot, plan));
     if (proposal === null) failures.markInconclusive(PROPOSE, slot);
     const timely = plan.blockDelay ? null : proposal;
-    if (timely) this.#buildAhead(timely.block, plan);
+    if (timely) this.#buildAhead(timely);
     const slotVotes = await failures.attempt("attestation data", slot, async () => {
       const target = timely ? targetOf(timely.block) : await this.#target(slot, headRoot);
       const prepared = await this.#prepareVotes(slot, target, plan);
@@ -118,7 +123,7 @@ export class LockstepDuties {
       if (proposal) this.#revealRandaoAhead(proposal.block.postState, slot + 2, plan);
       return prepared;
     });
-    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#import(signed, plan));
+    const publish = (signed: Proposal) => failures.attempt(PROPOSE, slot, () => this.#import(signed));
     if (timely && !(await publish(timely))) return;
     await failures.attempt("voting", slot, async () => {
       await history.flush();
@@ -128,12 +133,12 @@ export class LockstepDuties {
       }
     });
     if (timely) {
-      await this.#payloads.reveal(timely.block, plan);
+      await this.#payloads.reveal(timely.block, timely.plan);
       await this.#payloads.vote(slot, targetOf(timely.block), plan);
     }
     if (proposal && plan.blockDelay) {
       late.hold(slot, plan.blockDelay, async () => {
-        if (await publish(proposal)) await this.#payloads.reveal(proposal.block, plan);
+        if (await publish(proposal)) await this.#payloads.reveal(proposal.block, proposal.plan);
       });
     }
   }
@@ -148,8 +153,8 @@ export class LockstepDuties {
     return (
       proposal && {
         validatorIndex: proposal.block.block.proposerIndex,
-        publish: () => this.#import(proposal, plan),
-        reveal: () => this.#payloads.reveal(proposal.block, plan),
+        publish: () => this.#import(proposal),
+        reveal: () => this.#payloads.reveal(proposal.block, proposal.plan),
       }
     );
   }
@@ -166,7 +171,7 @@ export class LockstepDuties {
    * Produces the slot's block and records it as signed. Returns null if the proposer is not ours, offline or slashed.
    */
   async #propose(slot: Slot, plan: DutyPlan): Promise<Proposal | null> {
-    const { chain, signer, history } = this.#modules;
+    const { chain, signer, history, failures, builderBids } = this.#modules;
     const parent: ProposalParent =
       plan.parentRoot === undefined ? chain.proposerHead.parentFor(slot) : { root: plan.parentRoot };
     const { root: parentRoot, payloadStatus } = parent;
@@ -179,25 +184,29 @@ export class LockstepDuties {
     const randaoReveal = signer.randaoReveal(proposer, slot);
     const parentPayload = payloadStatus === "pending" ? undefined : payloadStatus;
     const request = blockRequest(chain, proposer, { slot, parentRoot, parentPayload, randaoReveal });
-    const block = await chain.producer.produce(request);
+    if (builderBids) await failures.attempt("bids of builders", slot, () => builderBids.submit(request));
+    const produced = await chain.producer.produce(request);
+    const offered = builderBids?.settle(produced);
+    const block = offered ? withPayload(produced, offered) : produced;
     history.recordProposal(proposer, slot);
     const signingRoot = signer.signingRoot(ssz.Root, fromHex(block.root), DOMAIN_BEACON_PROPOSER, slot);
-    return { block, signature: signer.signLazily(proposer, signingRoot) };
+    const payloadPlan: DutyPlan = offered?.isWithheld ? { ...plan, payload: "withhold" } : plan;
+    return { block, signature: signer.signLazily(proposer, signingRoot), plan: payloadPlan };
   }
 
   /** Starts building the payload for the next slot. */
-  #buildAhead(produced: ProducedFullBlock, plan: DutyPlan): void {
+  #buildAhead({ block, plan }: Proposal): void {
     const { preparations, clock, producer } = this.#modules.chain;
     const { currentEpoch } = clock;
     producer.buildAhead(
-      produced,
+      block,
       (proposer) => preparations.feeRecipientOrDefault(proposer, currentEpoch, { warns: false }),
       { isRevealed: this.#payloads.revealsAtOnce(plan) },
     );
   }
 
   /** Imports the block. Stores the slashing protection in the same database write. */
-  async #import({ block, signature }: Proposal, plan: DutyPlan): Promise<true> {
+  async #import({ block, signature, plan }: Proposal): Promise<true> {
     const { chain, history } = this.#modules;
     const { blobsBundle: _, ...withoutBlobs } = block;
     const published = !block.envelope || this.#payloads.publishesBlobs(plan) ? block : withoutBlobs;
@@ -279,6 +288,12 @@ export class LockstepDuties {
     return this.#modules.signer.owns(index) && isOnline(plan, index);
   }
 }
+
+/** Adds the payload that a builder will reveal for a block. */
+const withPayload = (
+  { blobsBundle: _, ...block }: ProducedFullBlock,
+  { envelope, blobsBundle }: BuilderPayload,
+): ProducedFullBlock => ({ ...block, envelope, ...(blobsBundle && { blobsBundle }) });
 
 const targetOf = ({ root, postState }: ProducedFullBlock): VoteTarget => ({ root, state: postState });
 

@@ -6,6 +6,7 @@ import type { Slot } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { type Clock, ClockStoppedError } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { BidsOfSlot } from "../builders/slot-bids.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
@@ -44,6 +45,8 @@ interface DevValidatorsOptions {
   plan?: (slot: Slot) => DutyPlan;
   /** Payloads that the plan withholds; since gloas. */
   withheld?: WithheldPayloads;
+  /** Bids of the chain's builders since gloas. */
+  builderBids?: BidsOfSlot;
   /** True if it is too late to sign for the slot; false by default. */
   isPast?: (slot: Slot) => boolean;
   /** Direct access to the chain for lockstep duties, which bypass the API while this is allowed. */
@@ -65,7 +68,7 @@ export interface DevValidators {
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => DEFAULT_PLAN, isPast = () => false, fastPath } = options;
-  const { withheld = new WithheldPayloads() } = options;
+  const { withheld = new WithheldPayloads(), builderBids } = options;
   // On a single core, the thread would only compete with the main thread.
   const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
   const signer = new ValidatorSigner(config, keys, signingThread);
@@ -79,7 +82,8 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const failures = new DutyFailures(logger);
   const late = new LateBlocks(clock, closing.signal);
   const lockstep =
-    fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, withheld, schedule });
+    fastPath &&
+    new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, withheld, builderBids, schedule });
 
   const isGloas = (slot: Slot) => config.getForkSeq(slot) >= ForkSeq.gloas;
 

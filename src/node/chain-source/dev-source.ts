@@ -30,6 +30,7 @@ import {
   genesisDeposits,
   signedGenesisDeposits,
 } from "../../dev/genesis-deposits.ts";
+import type { GenesisBuilders } from "../../dev/genesis-parameters.ts";
 import { ChainMismatchError, type DevIdentity, requireDevChain, requireSameChain } from "../../dev/identity.ts";
 import type { DevSettings } from "../../dev/settings.ts";
 import type { DevKeys } from "../../dev/validator-keys.ts";
@@ -62,6 +63,8 @@ export interface DevSource extends ChainSource {
   readonly evm?: EvmThread;
   /** Keys of the genesis validators. */
   readonly keys: DevKeys;
+  /** Builders since gloas, if the chain has any. */
+  readonly builders: GenesisBuilders | undefined;
   /** Deposits of the genesis validators. Undefined if there is a deposit contract. */
   readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** True for a newly created chain. */
@@ -123,6 +126,7 @@ export async function openDevSource(
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
     keys,
+    builders: identity.builders,
     genesisDeposits: hasContract ? undefined : () => genesisDeposits(config, keys, identity),
     isNew,
     isShared,

@@ -88,6 +88,16 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
       ],
     ]),
   ),
+  ...Object.fromEntries(
+    ["dev_withholdBuilderPayloads", "dev_topUpBuilder", "dev_exitBuilder"].map((name) => [
+      name,
+      [
+        fails("an index that no builder has", INVALID, () => ["-1"]),
+        fails("a chain before gloas", UNSUPPORTED, () => [0]),
+      ],
+    ]),
+  ),
+  dev_bid: [fails("no value", INVALID, () => [0]), fails("a chain before gloas", UNSUPPORTED, () => [0, "1"])],
   dev_setPayloadVotes: [
     fails("no vote", INVALID, () => []),
     fails("a vote and none", INVALID, () => ({ abstain: true, payload_present: true })),

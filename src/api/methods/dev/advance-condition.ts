@@ -1,5 +1,5 @@
 import { ForkSeq } from "@lodestar/params";
-import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
+import type { CachedBeaconStateElectra, CachedBeaconStateGloas } from "@lodestar/state-transition";
 import { getValidatorStatus } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
@@ -28,6 +28,7 @@ export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
       (slot) => `the head is still the block of slot ${slot}`,
     );
   }
+  if (goal === "builder_paid") return new BuilderPayment(chain);
   if (goal === "payload" || goal === "empty") return new NewPayloadStatus(chain, goal === "payload" ? "full" : "empty");
   if (goal === "finalized" || goal === "justified") {
     return newerThan(
@@ -78,6 +79,38 @@ class NewPayloadStatus implements Condition {
 
   #isNew({ slot, bid }: BeaconChain["head"]): boolean {
     return slot > this.#slotBefore && bid !== undefined;
+  }
+}
+
+/** Waits until the payment of a bid is withdrawn from the balance of its builder. */
+class BuilderPayment implements Condition {
+  readonly #chain: BeaconChain;
+  #checked: { root: string; balances: number[] } | undefined;
+  #isPaid = false;
+
+  constructor(chain: BeaconChain) {
+    this.#chain = chain;
+    const failure = errorBeforeGloas(chain.config, chain.clock.currentSlot);
+    if (failure && !Number.isFinite(chain.config.GLOAS_FORK_EPOCH)) throw failure;
+    this.holds();
+  }
+
+  holds(): boolean {
+    const { config, head, headState } = this.#chain;
+    if (this.#isPaid) return true;
+    if (config.getForkSeq(headState.slot) < ForkSeq.gloas || this.#checked?.root === head.root) return false;
+    const before = this.#checked;
+    const { builders } = headState as CachedBeaconStateGloas;
+    const balances = Array.from({ length: builders.length }, (_, index) => builders.getReadonly(index).balance);
+    this.#checked = { root: head.root, balances };
+    // A builder that exited is paid its whole balance, which leaves none.
+    this.#isPaid =
+      before?.balances.some((balance, index) => balances[index]! > 0 && balances[index]! < balance) ?? false;
+    return this.#isPaid;
+  }
+
+  actual(): string {
+    return "no builder has paid for a bid";
   }
 }
 

@@ -10,6 +10,7 @@ export type Goal =
   | "block"
   | "payload"
   | "empty"
+  | "builder_paid"
   | "finalized"
   | "justified"
   | { slot: number }
@@ -22,7 +23,7 @@ export interface ValidatorGoal {
   status: ValidatorStatus;
 }
 
-const TAGS = ["block", "payload", "empty", "finalized", "justified"] as const;
+const TAGS = ["block", "payload", "empty", "builder_paid", "finalized", "justified"] as const;
 
 const parseValidator = elementParser(validatorId);
 
@@ -68,7 +69,7 @@ const integer = {
 const indexOrKey = { anyOf: [...integer.anyOf, { type: "string", pattern: "^0x[0-9a-fA-F]{96}$" }] };
 
 export const goal = paramSchema<Goal>(
-  '"block", for a newer head than now; "payload" or "empty", for a new block with or without its payload, since gloas; "finalized" or "justified", for a newer checkpoint; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
+  '"block", for a newer head than now; "payload" or "empty", for a new block with or without its payload, and "builder_paid", for a payment by a builder, since gloas; "finalized" or "justified", for a newer checkpoint; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
     `{"validator": index or public key, "status": …} with one of the statuses ${VALIDATOR_STATUSES.join(", ")}`,
   {
     anyOf: [

@@ -2,7 +2,7 @@ import { DEFAULT_FORK, DEV_FORKS } from "../../../dev/forks.ts";
 import { type FlagTable, listFlag, undecidedFlag, valueFlag } from "../flag.ts";
 import { contractAddress, nonEmpty, oneOf, wholeNumber } from "../flag-values.ts";
 import { parseFork, parseForkActivation } from "./fork-schedule.ts";
-import { configValue, ether, indexRange, validatorRange, withdrawalTarget } from "./genesis-values.ts";
+import { builderCount, configValue, ether, indexRange, validatorRange, withdrawalTarget } from "./genesis-values.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
 
@@ -79,6 +79,15 @@ export const DEV_GENESIS_FLAGS = {
     fallback: undefined,
     fallbackText: "never",
     parse: wholeNumber(0),
+  }),
+  builders: valueFlag({
+    name: "builders",
+    kind: "numberOrText",
+    placeholder: "COUNT[:ETHER]",
+    description: "Builders of a new chain, from gloas on, and their balance, such as 2:500",
+    fallback: undefined,
+    fallbackText: "none; 100 ether each",
+    parse: builderCount,
   }),
   preset: valueFlag({
     name: "preset",

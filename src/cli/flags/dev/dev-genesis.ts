@@ -64,7 +64,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     keys: keySource(values, workingDirectory) ?? stored?.keys,
     withdrawals: unlessEmpty(values.withdrawals) ?? (stored ? stored.withdrawals : defaultWithdrawals),
     balances: unlessEmpty(values.balances) ?? stored?.balances,
-    builders: stored?.builders,
+    builders: devBuilders(values, forks, stored),
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
     evm,
     deposits: devDeposits(values, { preset, forks }, stored),
@@ -156,6 +156,14 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
     overrides[name] = value;
   }
   return overrides;
+}
+
+/** Returns the builders of the chain. A stored chain keeps its builders. */
+function devBuilders({ builders }: GenesisValues, forks: readonly ScheduledFork[], stored: DevIdentity | null) {
+  if (builders === undefined || forks.some(({ fork }) => fork === "gloas")) return builders ?? stored?.builders;
+  throw usageError(
+    `--builders requires gloas, but the chain starts in ${forkAtGenesis(forks)}. Add --fork gloas or --gloas-at EPOCH.`,
+  );
 }
 
 /** Returns the chain id of the EVM, or undefined if there is no EVM. A stored chain keeps its chain id. */

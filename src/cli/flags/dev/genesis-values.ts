@@ -1,4 +1,4 @@
-import { WITHDRAWAL_PREFIXES, type WithdrawalTarget } from "../../../dev/genesis-parameters.ts";
+import { type GenesisBuilders, WITHDRAWAL_PREFIXES, type WithdrawalTarget } from "../../../dev/genesis-parameters.ts";
 import type { ValidatorRange } from "../../../dev/validator-ranges.ts";
 import { contractAddress, FlagValueError } from "../flag-values.ts";
 
@@ -56,6 +56,17 @@ export function ether(text: string): number {
   const match = /^(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text);
   if (match === null) throw new FlagValueError("it must be an amount of ether, such as 32 or 31.5, in whole Gwei");
   return Number(match[1]) * 1e9 + Number((match[2] ?? "").padEnd(9, "0"));
+}
+
+const DEFAULT_BUILDER_BALANCE = 100e9;
+
+/** Parses `COUNT` or `COUNT:ETHER`. */
+export function builderCount(text: string): GenesisBuilders {
+  const [, count, balance] = /^(\d{1,4})(?::(.+))?$/.exec(text.trim()) ?? [];
+  if (count === undefined || Number(count) === 0) {
+    throw new FlagValueError("it must be a number from 1 to 9999, and optionally a balance in ether, such as 2:500");
+  }
+  return { count: Number(count), balance: balance === undefined ? DEFAULT_BUILDER_BALANCE : ether(balance) };
 }
 
 /** Parses `KEY=VALUE` for the chain config. Keys and values are validated once the preset is set. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { BitArray } from "@chainsafe/ssz";
-import { ForkSeq } from "@lodestar/params";
+import { BUILDER_INDEX_SELF_BUILD, ForkSeq } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   getExecutionPayloadEnvelopeSigningRoot,
@@ -12,6 +12,7 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 import { BlockRejection, type RejectionReason } from "../../../chain/import/block-rejection.ts";
 import { signAhead } from "../../../chain/pools/pooled-signature.ts";
 import type { ProducedFullBlock } from "../../../chain/production/block-producer.ts";
+import type { BidsOfSlot } from "../../builders/slot-bids.ts";
 import type { DutyFailures } from "../duty-failures.ts";
 import { type DutyPlan, isOnline, type PayloadVote } from "../duty-plan.ts";
 import type { SlotSchedule } from "../duty-timing.ts";
@@ -31,6 +32,7 @@ interface LockstepPayloadsParts {
   failures: DutyFailures;
   late: LateBlocks;
   withheld: WithheldPayloads;
+  builderBids?: BidsOfSlot | undefined;
   schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
 
@@ -130,8 +132,11 @@ export class LockstepPayloads {
     proposer: ValidatorIndex,
     message: gloas.ExecutionPayloadEnvelope,
   ): Promise<gloas.SignedExecutionPayloadEnvelope> {
-    const { chain, signer, history } = this.#parts;
+    const { chain, signer, history, builderBids } = this.#parts;
     await history.flush();
+    if (builderBids && message.builderIndex !== BUILDER_INDEX_SELF_BUILD) {
+      return { message, signature: builderBids.sign(message) };
+    }
     const signature = signer.sign(proposer, getExecutionPayloadEnvelopeSigningRoot(chain.config, message));
     return { message, signature };
   }

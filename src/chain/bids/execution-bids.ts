@@ -1,0 +1,107 @@
+import type { gloas, RootHex, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BlsVerifier } from "../../bls/verifier.ts";
+import type { BuiltPayload } from "../../execution/engine.ts";
+import { Alarm } from "../../log/alarm.ts";
+import type { Logger } from "../../log/logger.ts";
+import { type BidExpectation, faultOfExecutionBid, verifyBidSignature } from "./bid-validation.ts";
+
+interface ExecutionBidsParts {
+  bls: Pick<BlsVerifier, "verify">;
+  logger: Logger;
+}
+
+type Bid = gloas.SignedExecutionPayloadBid;
+
+/** Number of parents with bids in a slot, and of bids per parent: one per builder, the best of them. */
+const MAX_PARENTS = 16;
+const MAX_BIDS_PER_PARENT = 64;
+const WEI_PER_GWEI = 10n ** 9n;
+
+/** Signed bids of builders since gloas, of which the proposer takes the best one. */
+export class ExecutionBids {
+  readonly #parts: ExecutionBidsParts;
+  /** By slot, parent block root and parent block hash; by value, the highest first. */
+  readonly #bids = new Map<string, Bid[]>();
+  readonly #noLocalPayload: Alarm;
+
+  constructor(parts: ExecutionBidsParts) {
+    this.#parts = parts;
+    this.#noLocalPayload = new Alarm(parts.logger, {
+      raised: "Local payload failed, using a builder's bid",
+      cleared: "Local payloads available again",
+    });
+  }
+
+  /** Adds a bid for a block, unless it is invalid. Returns why it is, as a sentence. */
+  async submit(signed: Bid, expectation: BidExpectation): Promise<string | undefined> {
+    const { bls } = this.#parts;
+    const fault = faultOfExecutionBid(signed.message, expectation);
+    if (fault !== undefined) return fault;
+    if (!(await verifyBidSignature(bls, expectation.base.operationState, signed))) {
+      return `The bid is not signed by builder ${signed.message.builderIndex}.`;
+    }
+    this.#add(signed);
+    return undefined;
+  }
+
+  /**
+   * Returns the local payload or the best bid, if that pays the proposer more. A bid with a value of 0 is not used.
+   * Rejects only if both are missing.
+   */
+  async choose(building: Promise<BuiltPayload>, expectation: BidExpectation): Promise<BuiltPayload | Bid> {
+    const { logger } = this.#parts;
+    const best = this.#best(expectation);
+    if (!best) return building;
+    const { slot, builderIndex, value } = best.message;
+    let local: BuiltPayload;
+    try {
+      local = await building;
+      this.#noLocalPayload.clear({ slot });
+    } catch (error) {
+      this.#noLocalPayload.raise({ slot, error });
+      return best;
+    }
+    const isBidBetter = local.shouldOverrideBuilder !== true && BigInt(value) * WEI_PER_GWEI > local.value;
+    logger.debug(isBidBetter ? "Using a builder's bid" : "Using the local payload", {
+      slot,
+      builderIndex,
+      bid: value,
+      local: String(local.value),
+    });
+    return isBidBetter ? best : local;
+  }
+
+  onSlot(slot: Slot): void {
+    for (const [key, [bid]] of this.#bids) {
+      if (bid === undefined || bid.message.slot < slot) this.#bids.delete(key);
+    }
+  }
+
+  clear(): void {
+    this.#bids.clear();
+  }
+
+  #best(expectation: BidExpectation): Bid | undefined {
+    const { parentRoot, base } = expectation;
+    const { slot } = base.operationState;
+    const bids = this.#bids.get(keyOf(slot, parentRoot, toRootHex(base.parent.blockHash)));
+    return bids?.find(({ message }) => message.value > 0 && faultOfExecutionBid(message, expectation) === undefined);
+  }
+
+  #add(signed: Bid): void {
+    const { slot, parentBlockRoot, parentBlockHash, builderIndex, value } = signed.message;
+    const key = keyOf(slot, toRootHex(parentBlockRoot), toRootHex(parentBlockHash));
+    const bids = this.#bids.get(key) ?? [];
+    if (bids.some(({ message }) => message.builderIndex === builderIndex && message.value >= value)) return;
+    const others = bids.filter(({ message }) => message.builderIndex !== builderIndex);
+    const sorted = [...others, signed].sort((a, b) => b.message.value - a.message.value);
+    this.#bids.set(key, sorted.slice(0, MAX_BIDS_PER_PARENT));
+    for (const oldest of this.#bids.keys()) {
+      if (this.#bids.size <= MAX_PARENTS) return;
+      this.#bids.delete(oldest);
+    }
+  }
+}
+
+const keyOf = (slot: Slot, parentRoot: RootHex, parentHash: RootHex): string => `${slot}/${parentRoot}/${parentHash}`;

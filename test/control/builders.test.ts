@@ -1,0 +1,116 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, it } from "vitest";
+import type { DevNodeOptions } from "../../src/node/dev-node.ts";
+import { Caller } from "../support/api/caller.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { GLOAS } from "../support/chain/gloas-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+
+const GWEI_PER_ETHER = 1_000_000_000;
+const BUILDERS: Partial<DevNodeOptions> = {
+  forks: GLOAS,
+  genesisTime: 1_700_000_000,
+  speed: 0,
+  builders: { count: 1, balance: 100 * GWEI_PER_ETHER },
+};
+const ACTIVE = 4 * SLOTS_PER_EPOCH + 1;
+
+async function open(options: Partial<DevNodeOptions> = {}, directory?: string) {
+  const opened = await openDevChain({ ...BUILDERS, ...options }, directory);
+  const caller = new Caller(opened.devChain.api);
+  const slots = (count: number) => caller.call("dev_advance", [count]);
+  const builder = async () => (await caller.call("dev_getBuilders"))[0]!;
+  return { ...opened, chain: opened.devChain.chain, caller, slots, builder };
+}
+
+const ETHER = (count: number) => String(count * GWEI_PER_ETHER);
+
+it.each([
+  ["the built-in engine", {}],
+  ["the EVM", { evm: { chainId: 31_337 } }],
+])("registers builders by deposits after the fork, whose bids are paid, with %s", async (_, options) => {
+  const forks = [
+    { fork: "fulu" as const, epoch: 0 },
+    { fork: "gloas" as const, epoch: 1 },
+  ];
+  const { caller, slots, builder, complaints } = await open({ forks, ...options });
+  expect((await caller.error("dev_getBuilders")).message).toContain("this chain is fulu until epoch 1.");
+  await slots(SLOTS_PER_EPOCH + 4);
+  expect(await caller.call("dev_getBuilders")).toMatchObject([{ status: "pending", balance: ETHER(100) }]);
+  await slots(4 * SLOTS_PER_EPOCH);
+  expect(await caller.call("dev_getBuilders")).toMatchObject([{ status: "active", balance: ETHER(100) }]);
+
+  await caller.call("dev_bid", [0, ETHER(1), 2]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+  await caller.call("dev_advance", { until: "builder_paid" });
+  await slots(3);
+  expect(await builder()).toMatchObject({ balance: ETHER(98), pending_payments: "0" });
+  await caller.call("dev_topUpBuilder", [0, ETHER(3)]);
+  await slots(2);
+  expect(await builder()).toMatchObject({ balance: ETHER(101) });
+  await caller.call("dev_exitBuilder", [0]);
+  await slots(2);
+  expect(await builder()).toMatchObject({ status: "exiting" });
+  expect(complaints).toEqual([]);
+});
+
+it("withdraws the balance of a builder that exited", async () => {
+  const { caller, slots, builder } = await open({
+    configOverrides: { MIN_BUILDER_WITHDRAWABILITY_DELAY: "1" },
+  });
+  await slots(ACTIVE);
+  await caller.call("dev_exitBuilder", [0]);
+  await slots(2);
+  expect(await builder()).toMatchObject({ status: "exiting" });
+  await slots(2 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ status: "exited", balance: "0" });
+});
+
+it("pays for a payload that was revealed late only once, and nothing if the block is reverted", async () => {
+  const { caller, slots, builder } = await open();
+  await slots(ACTIVE);
+  const id = await caller.call("dev_snapshot");
+  await caller.call("dev_bid", [0, ETHER(1)]);
+  await caller.call("dev_withholdBuilderPayloads", [0]);
+  await slots(1);
+  expect(await caller.call("dev_revealPayload")).toMatchObject({ is_imported: true });
+  await slots(3 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ balance: ETHER(99), pending_payments: "0" });
+  await caller.call("dev_revert", [id]);
+  expect(await builder()).toMatchObject({ balance: ETHER(100), last_bid: null });
+  await slots(2);
+  expect(await builder()).toMatchObject({ balance: ETHER(100), pending_payments: "0", last_bid: null });
+});
+
+it("does not charge for a withheld payload whose block too few validators attested to", async () => {
+  const { caller, slots, builder } = await open();
+  await slots(ACTIVE);
+  await caller.call("dev_bid", [0, ETHER(1)]);
+  await caller.call("dev_withholdBuilderPayloads", [0]);
+  await caller.call("dev_delayBlocks", [1]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+  await slots(3 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ balance: ETHER(100), pending_payments: "0" });
+});
+
+it("keeps payments across a restart between the block and its payload", async () => {
+  const directory = tempDirectory();
+  const first = await open({}, directory);
+  await first.slots(ACTIVE);
+  await first.caller.call("dev_bid", [0, ETHER(1)]);
+  await first.caller.call("dev_withholdBuilderPayloads", [0]);
+  await first.slots(1);
+  const { slot } = first.chain.head;
+  await first.close();
+
+  const { caller, slots, builder, chain } = await open({}, directory);
+  expect(chain.head.slot).toBe(slot);
+  expect(await builder()).toMatchObject({ pending_payments: ETHER(1), last_bid: null });
+  await slots(3 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ balance: ETHER(99), pending_payments: "0" });
+  await caller.call("dev_bid", [0, ETHER(1)]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+});
