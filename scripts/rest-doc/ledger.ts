@@ -60,7 +60,7 @@ export function ledger(): Ledger {
     "All operations of versions 2.5.0 and 4.0.0 of the standard Beacon API, and the extensions of Fanal. All of them use",
     "JSON; the column SSZ shows where the response or the body may also be SSZ, as in the standard.",
     "",
-    "Operations of future forks and of distributed validator middleware return 501. So do operations that a fork replaces,",
+    "Operations of gloas and of distributed validator middleware return 501. So do operations that a fork replaces,",
     "for slots of that fork or later; their JSON-RPC methods still work.",
     "",
     "| Operation | 2.5.0 | 4.0.0 | SSZ | Fanal |",

@@ -489,7 +489,7 @@ export interface Methods<F extends ForkName = ForkName> {
     execution_block_hash: Root;
     execution_block_height: Uint64;
   }>;
-  /** The builders of a state. Unsupported: requires gloas. */
+  /** The builders of a state. Not implemented. */
   post_v1_beacon_states_stateId_builders(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -502,7 +502,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits a builder's bid. Unsupported: requires gloas. */
+  /** Submits a builder's bid. Not implemented. */
   post_v1_beacon_execution_payload_bids(
     params: {
       /** Bid signed by its builder. */
@@ -521,7 +521,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Publishes an execution payload envelope. Unsupported: requires gloas. */
+  /** Publishes an execution payload envelope. Not implemented. */
   post_v1_beacon_execution_payload_envelopes(
     params: {
       /** Envelope signed by its builder, optionally with blobs. */
@@ -544,7 +544,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** The signed execution payload envelope of a block. Unsupported: requires gloas. */
+  /** The signed execution payload envelope of a block. Not implemented. */
   get_v1_beacon_execution_payload_envelopes_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -552,7 +552,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Payload attestations in the pool. Unsupported: requires gloas. */
+  /** Payload attestations in the pool. Not implemented. */
   get_v1_beacon_pool_payload_attestations(
     params?: {
       /** Slot of the attestations. */
@@ -560,7 +560,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits payload attestations. Unsupported: requires gloas. */
+  /** Submits payload attestations. Not implemented. */
   post_v1_beacon_pool_payload_attestations(
     params: {
       /** The signed attestations. */
@@ -1077,7 +1077,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; slot: Uint64; subcommittee_index: Uint64; selection_proof: Signature }>>;
-  /** Duties of the payload timeliness committee. Unsupported: requires gloas. */
+  /** Duties of the payload timeliness committee. Not implemented. */
   post_v1_validator_duties_ptc_epoch(
     params: {
       /** The epoch of the duties. */
@@ -1089,7 +1089,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<unknown>;
   /** Alias of post_v1_validator_duties_ptc_epoch. */
   post_v1_validator_duties_ptc: Methods<F>["post_v1_validator_duties_ptc_epoch"];
-  /** A new block without its payload. Unsupported: requires gloas. */
+  /** A new block without its payload. Not implemented. */
   get_v4_validator_blocks_slot(
     params: {
       /** The slot of the block. */
@@ -1109,7 +1109,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<unknown>;
   /** Alias of get_v4_validator_blocks_slot. */
   get_v4_validator_block: Methods<F>["get_v4_validator_blocks_slot"];
-  /** Payload attestation data to sign. Unsupported: requires gloas. */
+  /** Payload attestation data to sign. Not implemented. */
   get_v1_validator_payload_attestation_data(
     params: {
       /** The slot of the payload. */
@@ -1117,7 +1117,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** Submits proposer preferences for builders. Unsupported: requires gloas. */
+  /** Submits proposer preferences for builders. Not implemented. */
   post_v1_validator_proposer_preferences(
     params: {
       /** Preferences, one per proposal. */
@@ -1136,7 +1136,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** A builder's bid to sign. Unsupported: requires gloas. */
+  /** A builder's bid to sign. Not implemented. */
   get_v1_validator_execution_payload_bids_slot_builderIndex(
     params: {
       /** The slot of the block. */
@@ -1146,7 +1146,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<unknown>;
-  /** An execution payload envelope to sign. Unsupported: requires gloas. */
+  /** An execution payload envelope to sign. Not implemented. */
   get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
     params: {
       /** The slot of the block. */

@@ -26,7 +26,7 @@ import {
   TOP_LEVEL,
 } from "../../params/ssz-payload.ts";
 
-// Methods from the gloas fork, which this node does not support. They exist so that calls fail with this as the reason.
+// Operations of gloas that are not implemented. They exist so that calls fail with this as the reason.
 
 const {
   ExecutionPayloadBid,
@@ -41,21 +41,23 @@ const {
 const anything = (name: string): Result => ({ name, schema: {} });
 
 /** Members common to these methods. All calls fail. */
-function requiresGloas(noun: string) {
+function notImplemented(noun: string) {
   return {
     failures: ["unsupported"],
     cost: "cheap",
     since: ForkName.gloas,
     async handler(): Promise<never> {
-      throw unsupported(`${noun} require the gloas fork, which this node does not support.`);
+      throw unsupported(
+        `${noun} are not served over the API. On a dev chain, its own validators perform the duties of gloas.`,
+      );
     },
   } as const;
 }
 
 const getStateBuilders = defineOperation("beacon.getStateBuilders", {
-  ...requiresGloas("Builders"),
+  ...notImplemented("Builders"),
   name: "post_v1_beacon_states_stateId_builders",
-  summary: "The builders of a state. Unsupported: requires gloas.",
+  summary: "The builders of a state. Not implemented.",
   params: {
     stateId: STATE_ID,
     filter: optional(
@@ -70,9 +72,9 @@ const getStateBuilders = defineOperation("beacon.getStateBuilders", {
 });
 
 const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPayloadBid", {
-  ...requiresGloas("Execution payload bids"),
+  ...notImplemented("Execution payload bids"),
   name: "post_v1_beacon_execution_payload_bids",
-  summary: "Submits a builder's bid. Unsupported: requires gloas.",
+  summary: "Submits a builder's bid. Not implemented.",
   params: {
     signedExecutionPayloadBid: required(
       plainSszPayload("a signed execution payload bid", SignedExecutionPayloadBid),
@@ -96,9 +98,9 @@ const envelopeOrContents = sszPayload("a signed execution payload envelope", (js
 );
 
 const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecutionPayloadEnvelope", {
-  ...requiresGloas("Execution payload envelopes"),
+  ...notImplemented("Execution payload envelopes"),
   name: "post_v1_beacon_execution_payload_envelopes",
-  summary: "Publishes an execution payload envelope. Unsupported: requires gloas.",
+  summary: "Publishes an execution payload envelope. Not implemented.",
   params: {
     signedEnvelopeOrContents: required(envelopeOrContents, "Envelope signed by its builder, optionally with blobs."),
     broadcastValidation: optional(broadcastValidation, "Validation that it must pass before it is broadcast."),
@@ -119,9 +121,9 @@ const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecution
 });
 
 const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecutionPayloadEnvelope", {
-  ...requiresGloas("Execution payload envelopes"),
+  ...notImplemented("Execution payload envelopes"),
   name: "get_v1_beacon_execution_payload_envelopes_blockId",
-  summary: "The signed execution payload envelope of a block. Unsupported: requires gloas.",
+  summary: "The signed execution payload envelope of a block. Not implemented.",
   params: { blockId: BLOCK_ID },
   result: anything("envelope"),
   rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}", { ssz: "response" })],
@@ -130,9 +132,9 @@ const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecu
 });
 
 const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttestations", {
-  ...requiresGloas("Payload attestations"),
+  ...notImplemented("Payload attestations"),
   name: "get_v1_beacon_pool_payload_attestations",
-  summary: "Payload attestations in the pool. Unsupported: requires gloas.",
+  summary: "Payload attestations in the pool. Not implemented.",
   params: { slot: optional(slot, "Slot of the attestations.") },
   result: anything("payload_attestations"),
   rest: [get("/eth/v1/beacon/pool/payload_attestations", { ssz: "response" })],
@@ -141,9 +143,9 @@ const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttesta
 });
 
 const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestationMessages", {
-  ...requiresGloas("Payload attestations"),
+  ...notImplemented("Payload attestations"),
   name: "post_v1_beacon_pool_payload_attestations",
-  summary: "Submits payload attestations. Unsupported: requires gloas.",
+  summary: "Submits payload attestations. Not implemented.",
   params: {
     payloadAttestationMessages: required(
       payloadList(
@@ -164,10 +166,10 @@ const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestati
 });
 
 const getPtcDuties = defineOperation("validator.getPtcDuties", {
-  ...requiresGloas("Payload timeliness committees"),
+  ...notImplemented("Payload timeliness committees"),
   name: "post_v1_validator_duties_ptc_epoch",
   aliases: ["post_v1_validator_duties_ptc"],
-  summary: "Duties of the payload timeliness committee. Unsupported: requires gloas.",
+  summary: "Duties of the payload timeliness committee. Not implemented.",
   params: {
     epoch: required(epoch, "The epoch of the duties."),
     indices: required(validatorIndices, "The validators.", { name: "validator_indices" }),
@@ -179,10 +181,10 @@ const getPtcDuties = defineOperation("validator.getPtcDuties", {
 });
 
 const produceBlockV4 = defineOperation("validator.produceBlockV4", {
-  ...requiresGloas("Blocks without payloads"),
+  ...notImplemented("Blocks without payloads"),
   name: "get_v4_validator_blocks_slot",
   aliases: ["get_v4_validator_block"],
-  summary: "A new block without its payload. Unsupported: requires gloas.",
+  summary: "A new block without its payload. Not implemented.",
   params: {
     slot: required(slot, "The slot of the block."),
     randaoReveal: required(signature, "The proposer's signature over the epoch."),
@@ -200,9 +202,9 @@ const produceBlockV4 = defineOperation("validator.produceBlockV4", {
 });
 
 const producePayloadAttestationData = defineOperation("validator.producePayloadAttestationData", {
-  ...requiresGloas("Payload attestations"),
+  ...notImplemented("Payload attestations"),
   name: "get_v1_validator_payload_attestation_data",
-  summary: "Payload attestation data to sign. Unsupported: requires gloas.",
+  summary: "Payload attestation data to sign. Not implemented.",
   params: { slot: required(slot, "The slot of the payload.") },
   result: anything("payload_attestation_data"),
   rest: [get("/eth/v1/validator/payload_attestation_data", { ssz: "response" })],
@@ -211,9 +213,9 @@ const producePayloadAttestationData = defineOperation("validator.producePayloadA
 });
 
 const submitProposerPreferences = defineOperation("validator.submitProposerPreferences", {
-  ...requiresGloas("Proposer preferences"),
+  ...notImplemented("Proposer preferences"),
   name: "post_v1_validator_proposer_preferences",
-  summary: "Submits proposer preferences for builders. Unsupported: requires gloas.",
+  summary: "Submits proposer preferences for builders. Not implemented.",
   params: {
     signedProposerPreferences: required(
       payloadList(
@@ -234,9 +236,9 @@ const submitProposerPreferences = defineOperation("validator.submitProposerPrefe
 });
 
 const getExecutionPayloadBid = defineEncoded({
-  ...requiresGloas("Execution payload bids"),
+  ...notImplemented("Execution payload bids"),
   name: "get_v1_validator_execution_payload_bids_slot_builderIndex",
-  summary: "A builder's bid to sign. Unsupported: requires gloas.",
+  summary: "A builder's bid to sign. Not implemented.",
   params: { slot: required(slot, "The slot of the block."), builderIndex: required(uint64, "The builder.") },
   result: anything("bid"),
   rest: [get("/eth/v1/validator/execution_payload_bids/{slot}/{builder_index}", { ssz: "response" })],
@@ -246,9 +248,9 @@ const getExecutionPayloadBid = defineEncoded({
 });
 
 const getExecutionPayloadEnvelope = defineOperation("validator.getExecutionPayloadEnvelope", {
-  ...requiresGloas("Execution payload envelopes"),
+  ...notImplemented("Execution payload envelopes"),
   name: "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",
-  summary: "An execution payload envelope to sign. Unsupported: requires gloas.",
+  summary: "An execution payload envelope to sign. Not implemented.",
   params: { slot: required(slot, "The slot of the block."), beaconBlockRoot: required(root, "The block.") },
   result: anything("envelope"),
   rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}", { ssz: "response" })],

@@ -206,7 +206,7 @@ async function produceBestBlock(
 async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
   requireSynced(chain);
   if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
-    throw unsupported("Blocks of the gloas fork have another format. Use get_v4_validator_blocks_slot.");
+    throw unsupported("Blocks of gloas are not produced over the API. On a dev chain, its validators propose them.");
   }
   await chain.pendingVerdicts.retry();
   await chain.refreshHead();
