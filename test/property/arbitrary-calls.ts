@@ -21,10 +21,12 @@ const REQUEST_MILLIS = 60_000;
 const INTERNAL_ERROR = -32603;
 const SERVER_ERROR = -32000;
 
-/** Code of `eth_*` for a call that reverts. */
 /** Such as too many filters. */
 const LIMIT_EXCEEDED = -32005;
+/** Code of `eth_*` for a call that reverts. */
 const REVERTED = 3;
+/** Code of `eth_sendRawTransactionSync` for a transaction that is not included in time (EIP-7966). */
+const NOT_INCLUDED_IN_TIME = 4;
 
 interface TestedChain {
   fork: ExampleFork;
@@ -120,7 +122,7 @@ export function testArbitraryCalls({ listsPerChain, seed }: { listsPerChain: num
       });
       await fc.assert(property, { numRuns: listsPerChain, seed });
 
-      for (const code of outcomes) expect(codes.get(code), `${code}`).toBeGreaterThan(0);
+      for (const code of outcomes) expect(codes.get(code) ?? 0, `${code}`).toBeGreaterThan(0);
       expect(log.filter(({ level }) => level === "error")).toEqual([]);
       expect(chain.complaints).toEqual([]);
       expect(rejections).toEqual([]);
@@ -151,7 +153,8 @@ function editedParams(
 /** True for a revert, an exceeded limit, errors of eth_simulateV1, and for a server error without a status, which timeouts have. */
 function isErrorOfGeth({ code, data }: Outcome): boolean {
   if (code === SERVER_ERROR) return data?.status === undefined;
-  return code === REVERTED || code === LIMIT_EXCEEDED || (code !== "result" && code <= -38_000 && code > -39_000);
+  if ([REVERTED, NOT_INCLUDED_IN_TIME, LIMIT_EXCEEDED].includes(Number(code))) return true;
+  return code !== "result" && code <= -38_000 && code > -39_000;
 }
 
 interface Outcome {

@@ -1,3 +1,3 @@
 import { testArbitraryCalls } from "./arbitrary-calls.ts";
 
-testArbitraryCalls({ listsPerChain: 800, seed: Number(process.env.FANAL_TEST_SEED ?? 1) });
+testArbitraryCalls({ listsPerChain: 800, seed: Number(process.env.FANAL_TEST_SEED ?? 2) });
