@@ -16,7 +16,9 @@ it("docs/reference/chain-helpers.md has the signatures of the library", () => {
 it("docs/library.md names every helper of a chain, and no other", () => {
   const [table] = /^\| `chain\.advance.+?\n\n/ms.exec(read("docs/library.md"))!;
   // A row has calls of one object: `chain.prove.validator(3)`, `.state(path)`.
-  const calls = table.matchAll(/`(chain(?:\.validator\(3\)|\.validators|\.prove|\.payload)?)?\.(\w+)\(/g);
+  const calls = table.matchAll(
+    /`(chain(?:\.validator\(3\)|\.validators|\.prove|\.payload|\.builder\(0\))?)?\.(\w+)\(/g,
+  );
   let object = "";
   const named = Array.from(calls, ([, start, name]) => {
     object = start ?? object;
@@ -25,15 +27,16 @@ it("docs/library.md names every helper of a chain, and no other", () => {
   expect(new Set(named)).toEqual(new Set(helpers()));
 });
 
-/** Calls of a chain, with those of its validators, proofs and payloads. */
+/** Calls of a chain, with those of its validators, proofs, payloads and builders. */
 function helpers(): string[] {
-  const { validator, validators, prove, payload, ...others } = chainActions({} as Client);
+  const { validator, validators, prove, payload, builder, ...others } = chainActions({} as Client);
   const objects = {
     chain: others,
     "chain.validator(3)": validator(3),
     "chain.validators": validators,
     "chain.prove": prove,
     "chain.payload": payload,
+    "chain.builder(0)": builder(0),
   };
   return Object.entries(objects).flatMap(([object, calls]) => Object.keys(calls).map((name) => `${object}.${name}`));
 }

@@ -28,7 +28,7 @@ export class ExecutionBids {
   constructor(parts: ExecutionBidsParts) {
     this.#parts = parts;
     this.#noLocalPayload = new Alarm(parts.logger, {
-      raised: "Local payload failed, using a builder's bid",
+      raised: "Local payload failed, using the builder's",
       cleared: "Local payloads available again",
     });
   }

@@ -60,4 +60,6 @@ export const FORK_ALIASES: ReadonlyMap<string, string> = new Map([
   ["pectra", "electra"],
   ["osaka", "fulu"],
   ["fusaka", "fulu"],
+  ["amsterdam", "gloas"],
+  ["glamsterdam", "gloas"],
 ]);

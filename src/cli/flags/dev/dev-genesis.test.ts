@@ -28,6 +28,15 @@ describe("genesis of a dev chain", () => {
     }
   });
 
+  it("has builders from gloas on", () => {
+    expect(dev(["--fork", "gloas", "--builders", "3"]).builders).toEqual({ count: 3, balance: 100e9 });
+    expect(dev(["--gloas-at", "2", "--builders", "1:2.5"]).builders).toEqual({ count: 1, balance: 2.5e9 });
+    expect(refusal(() => dev(["--builders", "3"]))).toContain(
+      "--builders requires gloas, but the chain starts in fulu. Add --fork gloas or --gloas-at EPOCH.",
+    );
+    expect(refusal(() => dev(["--fork", "gloas", "--builders", "0"]))).toContain("it must be a number from 1 to 9999");
+  });
+
   it("sets withdrawal credentials and balances of all validators, ranges and single ones", () => {
     const options = dev([
       ...["--withdrawal-credentials", `0-15=0x01:${address}`],
