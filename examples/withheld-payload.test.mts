@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { startDevChain } from "fanal";
-import { createWalletClient, custom, parseAbi, parseEther, parseGwei, publicActions } from "viem";
+import { createWalletClient, custom, type Hash, parseAbi, parseEther, parseGwei, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { compile } from "./support/compile.mts";
@@ -27,7 +27,7 @@ const credentials = await wallet.readContract({ ...pod, functionName: "credentia
 /** Ether that the contract paid as of the latest payload, and as of the last one that the head's state contains. */
 async function books() {
   const state = await chain.state();
-  const paid = async (block: "latest" | { blockHash: string }) =>
+  const paid = async (block: "latest" | { blockHash: Hash }) =>
     BigInt(await chain.client.eth_getBalance({ address: DEPOSIT_CONTRACT, block }));
   const deposits = state.pending_deposits.filter((each) => each.withdrawal_credentials === credentials);
   const credited = deposits.reduce((sum, { amount }) => sum + parseGwei(amount), 0n);
