@@ -80,6 +80,23 @@ export function noticeOf(method: string, params: Params, result: unknown): Notic
             : `${what} will be faulty from slot ${grouped(from)} to ${grouped(Number(until) - 1)}`,
       };
     }
+    case "dev_bid":
+    case "dev_withholdBuilderPayloads": {
+      const { from_slot: from, until_slot: until } = result as { from_slot: string; until_slot: string };
+      const [ended, does] =
+        method === "dev_bid" ? ["bids no more", "bids"] : ["reveals its payloads", "withholds its payloads"];
+      const builder = `Builder ${params.builder}`;
+      return {
+        text:
+          from === until
+            ? `${builder} ${ended} from slot ${grouped(from)} on`
+            : `${builder} ${does} from slot ${grouped(from)} to ${grouped(Number(until) - 1)}`,
+      };
+    }
+    case "dev_topUpBuilder":
+      return { text: `The next payload contains a deposit of builder ${params.builder}` };
+    case "dev_exitBuilder":
+      return { text: `The next payload contains an exit request of builder ${params.builder}` };
     case "dev_revealPayload": {
       const { slot, block_root: root, payload_status: status } = result as Record<string, string>;
       return { text: `Revealed a payload. Now ${status}:`, link: block({ slot: slot!, root: root! }) };

@@ -114,3 +114,16 @@ it("keeps payments across a restart between the block and its payload", async ()
   await slots(1);
   expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
 });
+
+it("takes bids while other parts listen to the votes, so that the duties go through the API", async () => {
+  const { caller, chain, slots, builder, complaints } = await open();
+  await slots(ACTIVE);
+  chain.events.on("attestation", () => {});
+  await caller.call("dev_bid", [0, ETHER(1)]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+  expect(chain.headNode.payloadStatus).toBe("full");
+  await slots(2);
+  expect(await builder()).toMatchObject({ balance: ETHER(99) });
+  expect(complaints).toEqual([]);
+});

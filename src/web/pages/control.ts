@@ -42,7 +42,7 @@ export function ControlPage() {
         ]} />
         <${Action} label="Delay blocks" method="dev_delayBlocks" fields=${[{ name: "slots", label: "Slots", initial: "1" }]} />
       </fieldset>
-      ${fork.value === "gloas" && html`<${Payloads} />`}
+      ${fork.value === "gloas" && html`<${Payloads} /><${Builders} />`}
     </div>`;
 }
 
@@ -66,6 +66,18 @@ function Payloads() {
       { name: "validators", label: "Members", initial: "all" },
       SLOTS,
     ]} />
+  </fieldset>`;
+}
+
+const BUILDER: ActionField = { name: "builder", label: "Builder", initial: "0" };
+
+/** Bids, payloads and operations of builders. */
+function Builders() {
+  return html`<fieldset><legend>Builders</legend>
+    <${Action} label="Bid" method="dev_bid" fields=${[BUILDER, { name: "value", label: "Gwei", initial: "1000000000" }, SLOTS]} />
+    <${Action} label="Withhold payloads" method="dev_withholdBuilderPayloads" fields=${[BUILDER, SLOTS]} />
+    <${Action} label="Top up" method="dev_topUpBuilder" fields=${[BUILDER, { name: "amount", label: "Gwei", initial: "32000000000" }]} />
+    <${Action} label="Exit" method="dev_exitBuilder" fields=${[BUILDER]} />
   </fieldset>`;
 }
 

@@ -8,6 +8,7 @@ const WAYS: Readonly<Record<string, (count: number) => Readonly<Record<string, u
   epochs: (epochs) => ({ epochs }),
   "until payload": () => ({ until: "payload" }),
   "until empty": () => ({ until: "empty" }),
+  "until builder paid": () => ({ until: "builder_paid" }),
   "until justified": () => ({ until: "justified" }),
   "until finalized": () => ({ until: "finalized" }),
 };
