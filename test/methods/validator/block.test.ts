@@ -175,7 +175,7 @@ it("blocks of gloas are unsupported by this method", async () => {
   const chain = { status: { isSyncing: false }, config: { getForkSeq: () => ForkSeq.gloas } } as unknown as BeaconChain;
   await expect(produceBlock(chain, { slot: 1, randaoReveal: new Uint8Array(96) })).rejects.toMatchObject({
     kind: "unsupported",
-    message: expect.stringContaining("get_v4_validator_blocks_slot"),
+    message: expect.stringContaining("Blocks of gloas are not produced"),
   });
 });
 
