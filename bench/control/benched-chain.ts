@@ -4,6 +4,6 @@ export const VALIDATORS = 64;
 export const FORK = "fulu";
 
 /** Runs the work against the real program with a paused dev chain. */
-export function withPausedNode<T>(work: (node: NodeProcess) => Promise<T>): Promise<T> {
-  return withNode(["dev", "--validators", String(VALIDATORS), "--fork", FORK, "--speed", "0"], work);
+export function withPausedNode<T>(work: (node: NodeProcess) => Promise<T>, fork = FORK): Promise<T> {
+  return withNode(["dev", "--validators", String(VALIDATORS), "--fork", fork, "--speed", "0"], work);
 }
