@@ -1,7 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { bellatrix, SignedBeaconBlock } from "@lodestar/types";
+import type { SignedBeaconBlock } from "@lodestar/types";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createBlsVerifier } from "../../src/bls/verifier.ts";
+import { hasEnvelope } from "../../src/chain/payloads/new-payload.ts";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "../../src/dev/forks.ts";
 import { EVM_WITHDRAWALS } from "../../src/dev/genesis-parameters.ts";
 import { devAccountKeys } from "../../src/evm/accounts.ts";
@@ -34,13 +35,20 @@ async function blocksOf({ devChain: { chain } }: OpenedDevChain): Promise<Signed
   return blocks;
 }
 
-/** Expects that a node with the same genesis verifies everything in the blocks and reaches the same head. */
+/** Expects that a node with the same genesis verifies everything, payloads included, and reaches the same head. */
 async function expectVerified(made: OpenedDevChain, options: Partial<DevNodeOptions>): Promise<void> {
   const follower = await openDevChain({ ...options, ...QUIET });
   const { chain, clock, evm } = follower.devChain;
   await evm?.ready;
   await clock.advanceTo(SLOTS);
-  expect(await chain.importSegment(await blocksOf(made))).toEqual({ imported: SLOTS, known: 0 });
+  const { config, payloadStore } = made.devChain.chain;
+  const blocks = await blocksOf(made);
+  const earlier = blocks.filter(({ message }) => !hasEnvelope(config, message.slot));
+  expect(await chain.importSegment(earlier)).toEqual({ imported: earlier.length, known: 0 });
+  for (const block of blocks.slice(earlier.length)) {
+    const { root } = await chain.importBlock(block);
+    expect(await chain.importPayload((await payloadStore.get(root))!)).toEqual({ root, known: false });
+  }
   expect(chain.head).toMatchObject({ root: made.devChain.chain.head.root, slot: SLOTS });
   expect(chain.forkChoice.finalized.epoch).toBe(made.devChain.chain.forkChoice.finalized.epoch);
   expect([...made.complaints, ...follower.complaints]).toEqual([]);
@@ -66,9 +74,13 @@ it("creates a thousand slots with automined transactions that pass full verifica
     await evm!.eth.call("sendTransaction", { transaction: { from: from!, to: to!, value: 1n } });
     await control.time.advance({ slots: TRANSACTION_INTERVAL - 1 });
   }
-  const withTransaction = (await blocksOf(made)).filter(
-    ({ message }) => (message.body as bellatrix.BeaconBlockBody).executionPayload.transactions.length === 1,
-  );
-  expect(withTransaction.length).toBe(SLOTS / TRANSACTION_INTERVAL);
+  const { blocks, payloadStore } = made.devChain.chain;
+  let withTransaction = 0;
+  for (let slot = 1; slot <= SLOTS; slot++) {
+    const { signed, root } = (await blocks.canonicalAtSlot(slot))!;
+    const { payload } = (await payloadStore.payloadOf(signed, root))!;
+    if (payload.transactions.length === 1) withTransaction++;
+  }
+  expect(withTransaction).toBe(SLOTS / TRANSACTION_INTERVAL);
   await expectVerified(made, options);
 });
