@@ -13,6 +13,7 @@ import { openDatabase } from "../../db/open-database.ts";
 import { UnexecutableBlockError } from "../../evm/engine/unexecutable-block.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
+import { missingNativeModule } from "../../runtime/native-modules.ts";
 import { StartError } from "../start-error.ts";
 
 /** The database contains the node's private key. */
@@ -60,6 +61,8 @@ export async function openDataDirectory(
     checking?.finish();
     return db;
   } catch (error) {
+    // LevelDB's native code is loaded with the first database.
+    if (missingNativeModule(error)) throw error;
     throw asStartError(dataDir, error) ?? dataDirError(dataDir, error);
   }
 }
