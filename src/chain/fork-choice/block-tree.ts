@@ -98,8 +98,8 @@ export abstract class BlockTree {
   }
 
   /**
-   * Returns the block with the newest payload on the node's chain, whatever its status; undefined if it has been
-   * pruned. Before gloas, that is the block itself.
+   * Returns the block with the newest payload on the node's chain, even if the payload is invalid. Returns undefined if
+   * that block has been pruned. Before gloas, it is the block of the node.
    */
   payloadBlock({ root, payloadStatus }: ForkChoiceNode): ForkChoiceBlock | undefined {
     const node = this.tree.nodes[this.tree.indexOf(root)];

@@ -26,8 +26,8 @@ const HEADER_BYTES = (FIRST_STATE + CELL_COUNT) * Int32Array.BYTES_PER_ELEMENT;
 
 /**
  * Ring of signing requests and their signatures in memory shared by two threads. Waking a thread may take as long as a
- * signature, so there are no messages: requests are announced together, a thread that had one lately looks for others
- * by itself, and signatures are announced to nobody. Either thread may take a queued request, and only one gets it.
+ * signature, so requests wake the thread only in batches, a thread that has just signed polls for more, and finished
+ * signatures wake no thread. Either thread may take a queued request, and only one gets it.
  */
 export class SigningQueue {
   readonly memory: SharedArrayBuffer;

@@ -26,7 +26,7 @@ import {
   TOP_LEVEL,
 } from "../../params/ssz-payload.ts";
 
-// Operations of gloas that are not implemented. They exist so that calls fail with this as the reason.
+// Operations of the standard since gloas. The node does not serve them; the gateway forwards them to its upstreams.
 
 const {
   ExecutionPayloadBid,
