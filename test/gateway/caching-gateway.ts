@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
+import { READ_TIMEOUT_MILLIS } from "../../src/gateway/cache/redis-connection.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream/upstream-call.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../support/gateway/cache/method-calls.ts";
 import type { RedisServer } from "../support/gateway/redis-server.ts";
@@ -54,7 +55,7 @@ export class CachingGateway {
   readonly health = { all: [], headFloor: 0, finalityReverts: 0 };
   /** The gateway's clock. Only the test advances it, however long a busy machine takes. */
   now = SYSTEM_TIMERS.now();
-  /** Multiplies the timeouts of the cache, which a busy machine may exceed. */
+  /** Multiplies the timeout of reads, which a busy machine may exceed, and the interval of purges. */
   timeoutFactor: number;
   readonly #events = new EventEmitter();
 
@@ -75,6 +76,7 @@ export class CachingGateway {
       timers: {
         ...SYSTEM_TIMERS,
         now: () => this.now,
+        sleep: (ms, signal) => SYSTEM_TIMERS.sleep(ms === READ_TIMEOUT_MILLIS ? ms * this.timeoutFactor : ms, signal),
         every: (ms, run) => SYSTEM_TIMERS.every(ms * this.timeoutFactor, run),
       },
       logger: this.logger,

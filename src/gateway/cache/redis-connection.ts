@@ -19,7 +19,7 @@ type Client = ReturnType<typeof createClient>;
 type Command = readonly (string | Buffer)[];
 
 /** Timeout of commands on the path of a client request. */
-const READ_TIMEOUT_MILLIS = 50;
+export const READ_TIMEOUT_MILLIS = 50;
 /** Timeout of background commands. */
 const WRITE_TIMEOUT_MILLIS = 1000;
 const CONNECT_TIMEOUT_MILLIS = 2000;
