@@ -13,6 +13,7 @@ import {
 import type { IndexedAttestation, SignedBeaconBlock, SignedBlindedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { processBlock } from "../states/advance.ts";
+import { payloadAttestationSignatureSets } from "../states/payload-attestations.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
 /** Full or blinded block. The state transition accepts both. */
@@ -74,14 +75,10 @@ export function signatureSetsOf(
     const syncCommittee = hasSyncCommittee ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
     const view = new BeaconStateView(preState);
     // Payloads are not signed.
-    return getBlockSignatureSets(
-      config,
-      syncCommittee,
-      view,
-      signed as SignedBeaconBlock,
-      indexedAttestations,
-      options,
-    );
+    return [
+      ...getBlockSignatureSets(config, syncCommittee, view, signed as SignedBeaconBlock, indexedAttestations, options),
+      ...payloadAttestationSignatureSets(preState, signed.message),
+    ];
   } catch (error) {
     throw invalidTransition(slot, error);
   }

@@ -9,6 +9,7 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
 import { OperationalError } from "../../errors/operational-error.ts";
+import { withoutPayloadAttestations } from "./payload-attestations.ts";
 import { populateViewCaches } from "./view-caches.ts";
 
 /** Thrown if there are no active validators left. The chain cannot continue. */
@@ -53,19 +54,24 @@ function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot, keepsCaches:
   }
 }
 
-/** Applies a block to a state at the block's slot. Skips verification that the transition does not need. */
+/**
+ * Applies a block to a state at the block's slot. Skips verification that the transition does not need: of the state
+ * root, the payload, and all signatures that `signatureSetsOf` returns.
+ */
 export function processBlock(
   state: CachedBeaconStateAllForks,
-  block: SignedBeaconBlock | SignedBlindedBeaconBlock,
+  { message, signature }: SignedBeaconBlock | SignedBlindedBeaconBlock,
 ): CachedBeaconStateAllForks {
   populateViewCaches(state);
-  return stateTransition(state, block, {
-    verifyStateRoot: false,
-    verifyProposer: false,
-    verifySignatures: false,
-    executionPayloadStatus: ExecutionPayloadStatus.valid,
-    dataAvailabilityStatus: DataAvailabilityStatus.Available,
-  });
+  return withoutPayloadAttestations(message, (block) =>
+    stateTransition(state, { message: block, signature } as SignedBeaconBlock, {
+      verifyStateRoot: false,
+      verifyProposer: false,
+      verifySignatures: false,
+      executionPayloadStatus: ExecutionPayloadStatus.valid,
+      dataAvailabilityStatus: DataAvailabilityStatus.Available,
+    }),
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   type CachedBeaconStateGloas,
   getBlockRootAtSlot,
   processAttestationsAltair,
+  verifySignatureSet,
 } from "@lodestar/state-transition";
 import {
   processAttesterSlashing,
@@ -15,7 +16,6 @@ import {
   processDepositRequest,
   processExecutionPayloadBid,
   processParentExecutionPayload,
-  processPayloadAttestation,
   processProposerSlashing,
   processSyncAggregate,
   processVoluntaryExit,
@@ -23,6 +23,10 @@ import {
   processWithdrawals,
 } from "@lodestar/state-transition/block";
 import { ssz } from "@lodestar/types";
+import {
+  payloadAttestationSignatureSets,
+  requireValidPayloadAttestations,
+} from "../../../../src/chain/states/payload-attestations.ts";
 import type { VectorCase } from "../vector-case.ts";
 import { expectResult, forkSeqOf, preState, verifiesSignatures } from "./vector-states.ts";
 
@@ -76,7 +80,16 @@ const OPERATIONS: Readonly<Record<string, Handler>> = {
     processExecutionPayloadBid,
   ),
   parent_execution_payload: operation("block", ssz.gloas.BeaconBlock, processParentExecutionPayload),
-  payload_attestation: operation("payload_attestation", ssz.gloas.PayloadAttestation, processPayloadAttestation),
+  payload_attestation: operation("payload_attestation", ssz.gloas.PayloadAttestation, (state, attestation, vector) => {
+    const block = ssz.gloas.BeaconBlock.defaultValue();
+    block.slot = state.slot;
+    block.parentRoot = state.latestBlockHeader.parentRoot;
+    block.body.payloadAttestations = [attestation];
+    requireValidPayloadAttestations(block);
+    const sets = verifiesSignatures(vector) ? payloadAttestationSignatureSets(state, block) : [];
+    if (!sets.every((set) => verifySignatureSet(set, state.epochCtx.pubkeyCache)))
+      throw new Error("Invalid signature.");
+  }),
   proposer_slashing: operation("proposer_slashing", ssz.phase0.ProposerSlashing, (state, slashing, vector) =>
     processProposerSlashing(forkSeqOf(vector), state, slashing, verifiesSignatures(vector)),
   ),
