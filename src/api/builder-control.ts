@@ -24,10 +24,13 @@ export interface QueuedRequest {
   data: unknown;
 }
 
-interface BidOptions {
+export interface BidOptions {
   /** Payment to the proposer, in Gwei. */
   value: bigint;
-  slots: Slot;
+  /** Number of slots; Infinity for all slots from now on. */
+  slots: number;
+  /** True to sign a second bid for each slot. */
+  equivocates: boolean;
 }
 
 /** "pending" until its deposit is finalized, "exiting" until its balance can be withdrawn. */
@@ -48,6 +51,8 @@ export interface LastBid {
   outcome: BidOutcome;
   /** Reason of a refusal, as a sentence. */
   reason: string | null;
+  /** Why the builder's second bid for the slot was ignored, as a sentence; null if it made only one. */
+  secondBid: string | null;
 }
 
 export interface BuilderInfo {

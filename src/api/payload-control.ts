@@ -21,8 +21,11 @@ export interface PayloadControl {
   isWithheld(root: RootHex): boolean;
 }
 
-/** "different" payloads do not match their bids. Payloads "without-blobs" are revealed in time, unlike their blobs. */
-export type PayloadFault = "withhold" | "different" | "without-blobs";
+/** How a builder falsifies a payload, as in `PayloadPlan`. */
+export const FALSE_PAYLOADS = ["different", "equivocation", "invalid"] as const;
+
+/** Payloads "without-blobs" are revealed in time, unlike their blobs. */
+export type PayloadFault = "withhold" | "without-blobs" | (typeof FALSE_PAYLOADS)[number];
 
 export interface SlotsToAffect {
   count: number;

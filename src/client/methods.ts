@@ -1661,13 +1661,15 @@ export interface Methods<F extends ForkName = ForkName> {
     seconds: number;
     slots_late: Uint64;
   }>;
-  /** Reveals other payloads in the next slots than the bids of the blocks commit to. They are rejected, so the blocks stay empty. */
+  /** Reveals false payloads in the next slots, which are rejected. */
   dev_falsifyPayloads(
     params?: {
       /** Number of slots. Default: 1. 0 ends all faults of payloads from the first slot on. */
       slots?: string | number | bigint;
       /** First slot. Default: the next one. */
       slot?: string | number | bigint;
+      /** different: another payload than the bid commits to; equivocation: first another payload, then the right one, which counts; invalid: the bid commits to a payload that the execution engine rejects. Default: different. */
+      kind?: "different" | "equivocation" | "invalid";
     },
     options?: CallOptions,
   ): Promise<{
@@ -1709,6 +1711,8 @@ export interface Methods<F extends ForkName = ForkName> {
     is_imported: boolean;
     /** True if dev_revealPayload can reveal the payload. */
     is_withheld: boolean;
+    /** True if the execution engine rejected the payload. Forgotten when the node restarts. */
+    is_invalid: boolean;
     /** Votes of the payload timeliness committee; null for old, finalized blocks. */
     votes: {
       /** Positions in the committee that saw the payload in time. */ payload_present: Uint64;
@@ -1762,6 +1766,8 @@ export interface Methods<F extends ForkName = ForkName> {
     is_imported: boolean;
     /** True if dev_revealPayload can reveal the payload. */
     is_withheld: boolean;
+    /** True if the execution engine rejected the payload. Forgotten when the node restarts. */
+    is_invalid: boolean;
     /** Votes of the payload timeliness committee; null for old, finalized blocks. */
     votes: {
       /** Positions in the committee that saw the payload in time. */ payload_present: Uint64;
@@ -1802,6 +1808,8 @@ export interface Methods<F extends ForkName = ForkName> {
         outcome: "taken" | "outbid" | "refused" | "unused";
         /** Why the bid was refused; null if it was not. */
         reason: string | null;
+        /** Why the builder's second bid for the slot was ignored; null if it made only one. */
+        second_bid: string | null;
       } | null;
     }>
   >;
@@ -1812,14 +1820,16 @@ export interface Methods<F extends ForkName = ForkName> {
       builder: string | number | bigint;
       /** Payment to the proposer, in Gwei. The balance need not cover it. */
       value: string | number | bigint;
-      /** Number of slots. Default: 1. 0 ends the builder's bids. */
-      slots?: string | number | bigint;
+      /** Number of slots, or "all" slots from now on. Default: 1. 0 ends the builder's bids. */
+      slots?: "all" | AnyString | number | bigint;
+      /** True to sign a second, higher bid for each slot. Only the first one counts; last_bid tells why. */
+      equivocate?: boolean;
     },
     options?: CallOptions,
   ): Promise<{
     from_slot: Uint64;
-    /** First slot that is not affected. */
-    until_slot: Uint64;
+    /** First slot that is not affected; null if there is none. */
+    until_slot: Uint64 | null;
   }>;
   /** Makes a builder withhold the payloads of its bids that are taken in the next slots. It pays for them all the same if enough validators attest to their blocks. */
   dev_withholdBuilderPayloads(

@@ -12,8 +12,8 @@ export interface BuilderActions {
   /** Returns the builder at the head, with its last bid. */
   status(): Promise<BuilderStatus>;
   /**
-   * Bids in the next slots; one slot by default. The value, in Gwei, is paid to the proposer. The proposer takes the
-   * highest bid, if it is valid and pays more than the local payload.
+   * Bids in the next slots; one slot by default, in every slot with `slots: "all"`. The value, in Gwei, is paid to the
+   * proposer. The proposer takes the highest bid, if it is valid and pays more than the local payload.
    */
   bid(bid: Omit<Params<"dev_bid">, "builder">): Result<"dev_bid">;
   /** Withholds the payloads of bids that are taken in the next slots; one slot by default. */

@@ -41,8 +41,8 @@ export interface PayloadActions {
   reveal(block?: BlockId): Result<"dev_revealPayload">;
   /** Reveals payloads late: after the votes of the committee, or after later blocks. */
   delay(delay?: PayloadDelay): Result<"dev_delayPayloads">;
-  /** Reveals other payloads than the bids commit to. */
-  falsify(slots?: AffectedSlots): Result<"dev_falsifyPayloads">;
+  /** Reveals false payloads, which are rejected; by default others than the bids commit to. */
+  falsify(options?: Params<"dev_falsifyPayloads">): Result<"dev_falsifyPayloads">;
   /** Reveals payloads without their blobs. */
   withholdBlobs(slots?: AffectedSlots): Result<"dev_withholdBlobs">;
   /** Sets how members of the payload timeliness committees vote. */
@@ -56,7 +56,7 @@ export function payloadActions(client: Client): PayloadActions {
     reveal: (block) => client.dev_revealPayload(block === undefined ? {} : { block_id: block }),
     delay: ({ slotsLate, ...delay } = {}) =>
       client.dev_delayPayloads({ ...delay, ...(slotsLate !== undefined && { slots_late: slotsLate }) }),
-    falsify: (slots = {}) => client.dev_falsifyPayloads(slots),
+    falsify: (options = {}) => client.dev_falsifyPayloads(options),
     withholdBlobs: (slots = {}) => client.dev_withholdBlobs(slots),
     setVotes: ({ payloadPresent, blobDataAvailable, ...votes }) =>
       client.dev_setPayloadVotes({

@@ -82,7 +82,7 @@ export function noticeOf(method: string, params: Params, result: unknown): Notic
     }
     case "dev_bid":
     case "dev_withholdBuilderPayloads": {
-      const { from_slot: from, until_slot: until } = result as { from_slot: string; until_slot: string };
+      const { from_slot: from, until_slot: until } = result as { from_slot: string; until_slot: string | null };
       const [ended, does] =
         method === "dev_bid" ? ["bids no more", "bids"] : ["reveals its payloads", "withholds its payloads"];
       const builder = `Builder ${params.builder}`;
@@ -90,7 +90,9 @@ export function noticeOf(method: string, params: Params, result: unknown): Notic
         text:
           from === until
             ? `${builder} ${ended} from slot ${grouped(from)} on`
-            : `${builder} ${does} from slot ${grouped(from)} to ${grouped(Number(until) - 1)}`,
+            : until === null
+              ? `${builder} ${does} from slot ${grouped(from)} on`
+              : `${builder} ${does} from slot ${grouped(from)} to ${grouped(Number(until) - 1)}`,
       };
     }
     case "dev_topUpBuilder":

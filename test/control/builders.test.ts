@@ -95,6 +95,55 @@ it("does not charge for a withheld payload whose block too few validators attest
   expect(await builder()).toMatchObject({ balance: ETHER(100), pending_payments: "0" });
 });
 
+it("keeps the first of two bids for a slot", async () => {
+  const { caller, chain, slots, builder, complaints } = await open();
+  await slots(ACTIVE);
+  await caller.call("dev_bid", { builder: 0, value: ETHER(1), equivocate: true });
+  await slots(1);
+  const { last_bid: bid } = await builder();
+  expect(bid).toEqual({
+    slot: String(chain.head.slot),
+    value: ETHER(1),
+    outcome: "taken",
+    reason: null,
+    second_bid: `Builder 0 has already made another bid for slot ${chain.head.slot}, of ${ETHER(1)} Gwei. Only its first one counts.`,
+  });
+  await slots(3);
+  expect(await builder()).toMatchObject({ balance: ETHER(99) });
+  expect(complaints).toEqual([]);
+});
+
+it("bids in all slots until told otherwise", async () => {
+  const { caller, chain, slots, builder, complaints } = await open();
+  const affected = await caller.call("dev_bid", { builder: 0, value: 1_000_000, slots: "all" });
+  expect(affected).toEqual({ from_slot: "1", until_slot: null });
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "refused", reason: "Builder 0 is not active." } });
+  // The builder is active from the start of the epoch on.
+  await slots(ACTIVE - 1 + 2 * SLOTS_PER_EPOCH);
+  expect(chain.headNode.payloadStatus).toBe("full");
+  await caller.call("dev_bid", { builder: 0, value: 0, slots: 0 });
+  const paid = 100 * GWEI_PER_ETHER - Number((await builder()).balance) + Number((await builder()).pending_payments);
+  expect(paid).toBe((2 * SLOTS_PER_EPOCH + 2) * 1_000_000);
+  const { last_bid: last } = await builder();
+  await slots(2);
+  expect((await builder()).last_bid).toEqual(last);
+  expect(complaints).toEqual([]);
+});
+
+it("falsifies the payloads of builders, which pay for those that the chain could not use", async () => {
+  const { caller, slots, builder, complaints } = await open();
+  await slots(ACTIVE);
+  await caller.call("dev_bid", [0, ETHER(1), 1]);
+  await caller.call("dev_falsifyPayloads", { kind: "invalid" });
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+  expect(await caller.call("dev_getPayload")).toMatchObject({ payload_status: "empty", is_invalid: true });
+  await slots(3 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ balance: ETHER(99) });
+  expect(complaints).toEqual([expect.stringContaining("rejected the payload of a block")]);
+});
+
 it("keeps payments across a restart between the block and its payload", async () => {
   const directory = tempDirectory();
   const first = await open({}, directory);

@@ -1,4 +1,5 @@
 import { PTC_SIZE, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
@@ -119,6 +120,73 @@ describe("a different payload", () => {
     // The right one is still withheld.
     expect(await caller.call("dev_revealPayload", [2])).toMatchObject({ is_imported: true });
     expect(complaints).toEqual([]);
+  });
+});
+
+describe("an equivocation", () => {
+  it("leaves the right payload on the chain", async () => {
+    const { caller, chain, slots, statuses, complaints } = await open();
+    const rejected: unknown[] = [];
+    chain.events.on("payloadGossip", ({ slot }) => rejected.push(slot));
+    await caller.call("dev_falsifyPayloads", { slots: 2, kind: "equivocation" });
+    await slots(3);
+    expect(await statuses(1, 3)).toBe("fff");
+    expect(await caller.call("dev_getPayload", [2])).toMatchObject({
+      is_imported: true,
+      is_invalid: false,
+      votes: { payload_present: String(PTC_SIZE) },
+    });
+    // Only the right ones were passed on.
+    expect(rejected).toEqual([1, 2, 3]);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is noticed after the right payload, too, and the same one is known", async () => {
+    const { chain, slots } = await open();
+    await slots(1);
+    const signed = (await chain.payloadStore.get(chain.head.root))!;
+    const { message } = signed;
+    expect(await chain.importPayload(signed)).toEqual({ root: chain.head.root, known: true });
+    const payload = { ...message.payload, blockHash: new Uint8Array(32).fill(1) };
+    await expect(chain.importPayload({ ...signed, message: { ...message, payload } })).rejects.toThrow(
+      `The envelope does not match block ${chain.head.root}: its block hash is 0x0101`,
+    );
+    expect(chain.headNode.payloadStatus).toBe("full");
+  });
+});
+
+describe("an invalid payload", () => {
+  it.each([
+    ["the built-in engine", {}],
+    ["the EVM", { evm: { chainId: 31_337 } }],
+  ])("leaves its block empty, whose attestations count, with %s", async (_, options) => {
+    const { caller, chain, slots, statuses, complaints } = await open(options);
+    await slots(2);
+    await caller.call("dev_falsifyPayloads", { slots: 2, kind: "invalid" });
+    await slots(1);
+    expect(await caller.call("dev_getPayload")).toMatchObject({
+      slot: "3",
+      payload_status: "empty",
+      is_imported: false,
+      is_withheld: false,
+      is_invalid: true,
+      // The committee does not execute payloads.
+      votes: { payload_present: String(PTC_SIZE) },
+    });
+    const { root } = chain.head;
+    await slots(2);
+    expect(await statuses(1, 5)).toBe("ffeef");
+    expect((await caller.call("dev_getPayload", [3])).block_root).toBe(root);
+    const rejected = expect.stringContaining("Execution engine rejected the payload of a block");
+    expect(complaints).toEqual([rejected, rejected]);
+    // Finality takes no longer than without the empty blocks.
+    await slots(3 * SLOTS_PER_EPOCH - 5);
+    expect(chain.justifiedCheckpoint.epoch).toBe(2);
+    const { body } = (await chain.blocks.signedByRoot((await caller.call("dev_getPayload", [4])).block_root))!.message;
+    expect(body.attestations.map(({ data }) => [data.slot, toRootHex(data.beaconBlockRoot)])).toContainEqual([3, root]);
+    await caller.call("dev_advance", { until: "finalized", limit: 6 * SLOTS_PER_EPOCH });
+    expect(await statuses(1, 5)).toBe("ffeef");
+    expect(complaints).toHaveLength(2);
   });
 });
 

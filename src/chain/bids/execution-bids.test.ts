@@ -50,7 +50,7 @@ async function openSlot() {
 it("takes the highest bid that pays more than the local payload", async () => {
   const { bids, bidOf, sign, submit, choose, expectation, slot } = await openSlot();
   const [low, high, zero] = [sign(bidOf(0, 1)), sign(bidOf(1, 5)), sign(bidOf(2, 0))];
-  for (const bid of [zero, high, low, sign(bidOf(1, 4))]) expect(await submit(bid)).toBeUndefined();
+  for (const bid of [zero, high, low, high]) expect(await submit(bid)).toBeUndefined();
   expect(await choose(0n)).toBe(high);
   expect(await choose(4_999_999_999n)).toBe(high);
   expect(await choose(5_000_000_000n)).toMatchObject({ value: 5_000_000_000n });
@@ -60,6 +60,15 @@ it("takes the highest bid that pays more than the local payload", async () => {
   await expect(bids.choose(Promise.reject(new Error("no payload")), toOther)).rejects.toThrow("no payload");
   bids.onSlot(slot + 1);
   expect(await choose(0n)).toMatchObject({ value: 0n });
+});
+
+it("ignores the second bid of a builder for a slot, also if it is higher or arrives at the same time", async () => {
+  const { bidOf, sign, submit, choose, slot } = await openSlot();
+  const [first, second] = [sign(bidOf(0, 5)), sign(bidOf(0, 6))];
+  const message = `Builder 0 has already made another bid for slot ${slot}, of 5 Gwei. Only its first one counts.`;
+  expect(await Promise.all([submit(first), submit(second)])).toEqual([undefined, message]);
+  expect(await submit(second)).toBe(message);
+  expect(await choose(0n)).toBe(first);
 });
 
 it("refuses bids that the block could not include", async () => {

@@ -1,4 +1,4 @@
-import type { gloas, RootHex, Slot } from "@lodestar/types";
+import { type gloas, type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BuiltPayload } from "../../execution/engine.ts";
@@ -13,7 +13,7 @@ interface ExecutionBidsParts {
 
 type Bid = gloas.SignedExecutionPayloadBid;
 
-/** Number of parents with bids in a slot, and of bids per parent: one per builder, the best of them. */
+/** Number of parents with bids in a slot, and of bids per parent: one per builder, the first one. */
 const MAX_PARENTS = 16;
 const MAX_BIDS_PER_PARENT = 64;
 const WEI_PER_GWEI = 10n ** 9n;
@@ -33,16 +33,18 @@ export class ExecutionBids {
     });
   }
 
-  /** Adds a bid for a block, unless it is invalid. Returns why it is, as a sentence. */
+  /**
+   * Adds a bid for a block, unless it is invalid or not the builder's first one for the slot and parent
+   * (gloas/p2p-interface.md, execution_payload_bid). Returns why it is not added, as a sentence.
+   */
   async submit(signed: Bid, expectation: BidExpectation): Promise<string | undefined> {
     const { bls } = this.#parts;
-    const fault = faultOfExecutionBid(signed.message, expectation);
+    const fault = this.#faultOfSecond(signed.message) ?? faultOfExecutionBid(signed.message, expectation);
     if (fault !== undefined) return fault;
     if (!(await verifyBidSignature(bls, expectation.base.operationState, signed))) {
       return `The bid is not signed by builder ${signed.message.builderIndex}.`;
     }
-    this.#add(signed);
-    return undefined;
+    return this.#add(signed);
   }
 
   /**
@@ -89,18 +91,33 @@ export class ExecutionBids {
     return bids?.find(({ message }) => message.value > 0 && faultOfExecutionBid(message, expectation) === undefined);
   }
 
-  #add(signed: Bid): void {
-    const { slot, parentBlockRoot, parentBlockHash, builderIndex, value } = signed.message;
+  #bidsLike({ slot, parentBlockRoot, parentBlockHash }: Bid["message"]): { key: string; bids: readonly Bid[] } {
     const key = keyOf(slot, toRootHex(parentBlockRoot), toRootHex(parentBlockHash));
-    const bids = this.#bids.get(key) ?? [];
-    if (bids.some(({ message }) => message.builderIndex === builderIndex && message.value >= value)) return;
-    const others = bids.filter(({ message }) => message.builderIndex !== builderIndex);
+    return { key, bids: this.#bids.get(key) ?? [] };
+  }
+
+  #faultOfSecond(bid: Bid["message"]): string | undefined {
+    const first = this.#bidsLike(bid).bids.find(({ message }) => message.builderIndex === bid.builderIndex);
+    if (!first || ssz.gloas.ExecutionPayloadBid.equals(first.message, bid)) return undefined;
+    return (
+      `Builder ${bid.builderIndex} has already made another bid for slot ${bid.slot}, of ${first.message.value} Gwei. ` +
+      "Only its first one counts."
+    );
+  }
+
+  /** Another bid of the builder may have been verified in the meantime. */
+  #add(signed: Bid): string | undefined {
+    const fault = this.#faultOfSecond(signed.message);
+    if (fault !== undefined) return fault;
+    const { key, bids } = this.#bidsLike(signed.message);
+    const others = bids.filter(({ message }) => message.builderIndex !== signed.message.builderIndex);
     const sorted = [...others, signed].sort((a, b) => b.message.value - a.message.value);
     this.#bids.set(key, sorted.slice(0, MAX_BIDS_PER_PARENT));
     for (const oldest of this.#bids.keys()) {
-      if (this.#bids.size <= MAX_PARENTS) return;
+      if (this.#bids.size <= MAX_PARENTS) break;
       this.#bids.delete(oldest);
     }
+    return undefined;
   }
 }
 

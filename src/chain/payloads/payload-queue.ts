@@ -204,17 +204,20 @@ export class PayloadQueue {
    * the payload is already known.
    */
   async #match({ signed, root, arrivedAt }: ArrivedEnvelope): Promise<MatchingPayload | null> {
-    const { config, bls, blocks, states, forkChoice } = this.#parts;
+    const { config, bls, blocks, states, forkChoice, logger } = this.#parts;
     const node = forkChoice.get(root);
     const block = node && (await blocks.signedByRoot(root));
     if (!node || !block) throw this.#unknown(root, signed);
     if (node.bid === undefined) {
       throw new BlockRejection("invalid-envelope", `Block ${root} of slot ${node.slot} is from before gloas.`);
     }
-    if (node.execution.status !== "absent") return null;
+    const isKnown = node.execution.status !== "absent";
+    // A builder can sign several envelopes for a block.
+    if (isKnown && toRootHex(signed.message.payload.blockHash) === node.bid.blockHash) return null;
     const state = await states.afterBlock(root);
     const fault = faultOfEnvelope(config, state, signed.message);
     if (fault !== undefined) {
+      logger.info("Rejected payload that does not match its block", { slot: node.slot, root, fault });
       throw new BlockRejection("invalid-envelope", `The envelope does not match block ${root}: ${fault}`);
     }
     if (!(await verifyEnvelopeSignature(config, bls, state, signed))) {

@@ -263,7 +263,8 @@ export class BlockProducer {
     // Engines that build at once keep their own gas limit.
     const targetGasLimit = engine.buildsAtOnce ? undefined : Number(gasLimit);
     const proposed = { ...request, parent, withdrawals, targetGasLimit };
-    return this.#keep(await payloadBuilder.build(payloadRequest(config, fork, preState, proposed)), request);
+    const built = this.#keep(await payloadBuilder.build(payloadRequest(config, fork, preState, proposed)), request);
+    return request.alterPayload?.(built) ?? built;
   }
 
   async #buildPayload(preState: CachedBeaconStateAllForks, request: BlockRequest): Promise<BuiltPayload | null> {

@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import type { BLSSignature, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
+import type { BuiltPayload } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Graffiti } from "./graffiti.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
@@ -19,6 +20,8 @@ export interface BlockRequest {
   feeRecipient: Uint8Array;
   /** True if the proposer is not authenticated by a valid RANDAO reveal. */
   isAnonymous?: boolean;
+  /** Since gloas: changes the built payload before a bid commits to it. Only dev chains do that. */
+  alterPayload?: ((built: BuiltPayload) => BuiltPayload) | undefined;
 }
 
 interface NodeChoices {
@@ -43,6 +46,7 @@ export function blockRequest(
     randaoReveal: requested.randaoReveal,
     graffiti: requested.graffiti ?? graffiti.get(),
     isAnonymous: requested.isAnonymous,
+    alterPayload: requested.alterPayload,
     feeRecipient: requested.feeRecipient ?? preparations.feeRecipientOrDefault(proposer, clock.currentEpoch, { warns }),
   };
 }

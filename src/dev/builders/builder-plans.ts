@@ -2,9 +2,15 @@ import type { BuilderIndex, Slot } from "@lodestar/types";
 import type { LastBid } from "../../api/builder-control.ts";
 import type { AffectedSlots } from "../../api/payload-control.ts";
 
+interface BidPlan {
+  readonly value: number;
+  /** True to sign a second bid for each slot. */
+  readonly equivocates: boolean;
+}
+
 /** What a builder does in the next slots, and its last bid. */
 export interface BuilderPlan {
-  readonly bid?: AffectedSlots & { readonly value: number };
+  readonly bid?: AffectedSlots & BidPlan;
   readonly withhold?: AffectedSlots;
   readonly lastBid?: LastBid;
 }
@@ -24,11 +30,9 @@ export class BuilderPlans {
     this.#plans = new Map(this.#plans).set(builder, { ...this.of(builder), ...changes });
   }
 
-  /** Returns the values of the bids for a slot. */
-  bidsAt(slot: Slot): { builder: BuilderIndex; value: number }[] {
-    return [...this.#plans].flatMap(([builder, { bid }]) =>
-      bid && isDue(bid, slot) ? [{ builder, value: bid.value }] : [],
-    );
+  /** Returns the bids for a slot. */
+  bidsAt(slot: Slot): (BidPlan & { builder: BuilderIndex })[] {
+    return [...this.#plans].flatMap(([builder, { bid }]) => (bid && isDue(bid, slot) ? [{ ...bid, builder }] : []));
   }
 
   clear(): void {

@@ -8,7 +8,13 @@ import {
 } from "@lodestar/state-transition";
 import { type BuilderIndex, type gloas, type Slot, ssz } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import type { BuilderControl, BuilderInfo, BuilderStatus, QueuedRequest } from "../../api/builder-control.ts";
+import type {
+  BidOptions,
+  BuilderControl,
+  BuilderInfo,
+  BuilderStatus,
+  QueuedRequest,
+} from "../../api/builder-control.ts";
 import { ControlError } from "../../api/dev-control.ts";
 import { type AffectedSlots, errorBeforeGloas } from "../../api/payload-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -88,8 +94,8 @@ export class DevBuilders implements BuilderControl {
     return this.#describe(state, builder);
   }
 
-  bid(builder: BuilderIndex, { value, slots }: { value: bigint; slots: Slot }): Promise<AffectedSlots> {
-    return this.#plan(builder, slots, (affected) => ({ bid: { ...affected, value: Number(value) } }));
+  bid(builder: BuilderIndex, { value, slots, equivocates }: BidOptions): Promise<AffectedSlots> {
+    return this.#plan(builder, slots, (affected) => ({ bid: { ...affected, value: Number(value), equivocates } }));
   }
 
   withhold(builder: BuilderIndex, slots: Slot): Promise<AffectedSlots> {

@@ -13,6 +13,8 @@ import type { BuiltPayload, PayloadBlobs } from "../../execution/engine.ts";
 import type { BuilderKeychain } from "./builder-keychain.ts";
 import { type BuilderPlans, isDue } from "./builder-plans.ts";
 
+type PlannedBid = ReturnType<BuilderPlans["bidsAt"]>[number];
+
 interface SlotBidsParts {
   chain: BeaconChain;
   keys: BuilderKeychain;
@@ -23,6 +25,7 @@ interface SlotBidsParts {
 interface Offer {
   bid: gloas.ExecutionPayloadBid;
   built: BuiltPayload;
+  secondBid: string | null;
 }
 
 /** The payload of a block with a builder's bid. */
@@ -49,7 +52,7 @@ export class SlotBids {
   /** Submits the bids that the builders plan for a block. */
   async submit(request: BlockRequest): Promise<void> {
     this.#offers = [];
-    for (const { builder, value } of this.#parts.plans.bidsAt(request.slot)) await this.#bid(request, builder, value);
+    for (const plan of this.#parts.plans.bidsAt(request.slot)) await this.#bid(request, plan);
   }
 
   /**
@@ -60,11 +63,11 @@ export class SlotBids {
     const { slot, parentRoot } = block;
     const taken = (block.body as Partial<gloas.BeaconBlockBody>).signedExecutionPayloadBid?.message;
     let payload: BuilderPayload | undefined;
-    for (const { bid, built } of this.#offers) {
+    for (const { bid, built, secondBid } of this.#offers) {
       const { builderIndex, value } = bid;
       const isTaken = builderIndex === taken?.builderIndex && byteArrayEquals(bid.blockHash, taken.blockHash);
       const outcome = isTaken ? "taken" : "outbid";
-      plans.update(builderIndex, { lastBid: { slot, value, outcome, reason: null } });
+      plans.update(builderIndex, { lastBid: { slot, value, outcome, reason: null, secondBid } });
       if (!isTaken) continue;
       const envelope = payloadEnvelope({ root, parentRoot }, built, builderIndex);
       const isWithheld = isDue(plans.of(builderIndex).withhold, slot);
@@ -82,11 +85,11 @@ export class SlotBids {
     return secretKey.sign(getExecutionPayloadEnvelopeSigningRoot(chain.config, message)).toBytes();
   }
 
-  async #bid(request: BlockRequest, builderIndex: BuilderIndex, value: number): Promise<void> {
+  async #bid(request: BlockRequest, { builder: builderIndex, value, equivocates }: PlannedBid): Promise<void> {
     const { chain, plans } = this.#parts;
     const { slot, parentRoot, feeRecipient } = request;
-    const record = (outcome: "refused" | "unused", reason: string | null) =>
-      plans.update(builderIndex, { lastBid: { slot, value, outcome, reason } });
+    const record = (outcome: "refused" | "unused", reason: string | null, secondBid: string | null = null) =>
+      plans.update(builderIndex, { lastBid: { slot, value, outcome, reason, secondBid } });
     const parentState = (await chain.states.afterBlock(parentRoot, slot)) as CachedBeaconStateGloas;
     const secretKey = this.#secretKey(parentState, builderIndex);
     if (!secretKey) return record("refused", `There is no builder ${builderIndex} on this branch.`);
@@ -95,11 +98,16 @@ export class SlotBids {
     const offered = await chain.producer.buildToOffer({ ...request, feeRecipient: executionAddress });
     const { preState, base, built } = offered;
     const bid = payloadBid(preState, { slot, parentRoot, builderIndex, value, feeRecipient }, built);
-    const signature = secretKey.sign(getExecutionPayloadBidSigningRoot(chain.config, bid)).toBytes();
-    const fault = await chain.executionBids.submit({ message: bid, signature }, { parentRoot, feeRecipient, base });
+    const submit = (message: gloas.ExecutionPayloadBid) => {
+      const signature = secretKey.sign(getExecutionPayloadBidSigningRoot(chain.config, message)).toBytes();
+      return chain.executionBids.submit({ message, signature }, { parentRoot, feeRecipient, base });
+    };
+    const fault = await submit(bid);
     if (fault !== undefined) return record("refused", fault);
-    record("unused", null);
-    this.#offers.push({ bid, built });
+    const faultOfSecond = equivocates ? await submit({ ...bid, value: value + 1 }) : undefined;
+    const secondBid = faultOfSecond ?? null;
+    record("unused", null, secondBid);
+    this.#offers.push({ bid, built, secondBid });
   }
 
   #secretKey({ builders }: CachedBeaconStateGloas, index: BuilderIndex) {

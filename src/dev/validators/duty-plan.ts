@@ -24,10 +24,11 @@ export interface DutyPlan {
 
 /**
  * How a payload is revealed with its blobs: "full", the default, right after the block; "withhold" not until a request;
- * "different" with another block hash than that of the bid; "without-blobs" in time, but without its blobs. A payload
- * with a delay is revealed late.
+ * "different" with another block hash than that of the bid; "equivocation" after such a different one; "invalid" as the
+ * bid says, which commits to a payload that the execution engine rejects; "without-blobs" in time, but without its
+ * blobs. A payload with a delay is revealed late.
  */
-export type PayloadPlan = "full" | "withhold" | "different" | "without-blobs" | BlockDelay;
+export type PayloadPlan = "full" | "withhold" | "different" | "equivocation" | "invalid" | "without-blobs" | BlockDelay;
 
 /** Votes of a payload attestation (`PayloadAttestationData`). */
 export interface PayloadVote {

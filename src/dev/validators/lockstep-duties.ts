@@ -22,6 +22,7 @@ import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import type { SlotSchedule } from "./duty-timing.ts";
 import type { LateBlocks } from "./late-blocks.ts";
 import type { LazyAggregateSignature } from "./lazy-aggregate-signature.ts";
+import { invalidPayload } from "./payloads/false-payloads.ts";
 import { LockstepPayloads } from "./payloads/lockstep-payloads.ts";
 import type { WithheldPayloads } from "./payloads/withheld-payloads.ts";
 import type { ValidatorSigner } from "./signer.ts";
@@ -183,7 +184,8 @@ export class LockstepDuties {
     if (validators.getReadonly(proposer).slashed) return null;
     const randaoReveal = signer.randaoReveal(proposer, slot);
     const parentPayload = payloadStatus === "pending" ? undefined : payloadStatus;
-    const request = blockRequest(chain, proposer, { slot, parentRoot, parentPayload, randaoReveal });
+    const alterPayload = plan.payload === "invalid" ? invalidPayload : undefined;
+    const request = blockRequest(chain, proposer, { slot, parentRoot, parentPayload, randaoReveal, alterPayload });
     if (builderBids) await failures.attempt("bids of builders", slot, () => builderBids.submit(request));
     const produced = await chain.producer.produce(request);
     const offered = builderBids?.settle(produced);

@@ -53,7 +53,10 @@ function Payloads() {
   return html`<fieldset><legend>Payloads</legend>
     <${Action} label="Withhold" method="dev_withholdPayloads" fields=${[SLOTS]} />
     <${Action} label="Delay" method="dev_delayPayloads" fields=${[SLOTS, { name: "slots_late", label: "Slots late", initial: "0" }]} />
-    <${Action} label="Falsify" method="dev_falsifyPayloads" fields=${[SLOTS]} />
+    <${Action} label="Falsify" method="dev_falsifyPayloads" fields=${[
+      { name: "kind", label: "As", initial: "different", options: ["different", "equivocation", "invalid"] },
+      SLOTS,
+    ]} />
     <${Action} label="Withhold blobs" method="dev_withholdBlobs" fields=${[SLOTS]} />
     <${Action} label="Reveal" method="dev_revealPayload" fields=${[{ name: "block_id", label: "Block", placeholder: "newest withheld" }]} />
     <${Action} label="Set votes" method="dev_setPayloadVotes" fields=${[
@@ -74,7 +77,12 @@ const BUILDER: ActionField = { name: "builder", label: "Builder", initial: "0" }
 /** Bids, payloads and operations of builders. */
 function Builders() {
   return html`<fieldset><legend>Builders</legend>
-    <${Action} label="Bid" method="dev_bid" fields=${[BUILDER, { name: "value", label: "Gwei", initial: "1000000000" }, SLOTS]} />
+    <${Action} label="Bid" method="dev_bid" fields=${[
+      BUILDER,
+      { name: "value", label: "Gwei", initial: "1000000000" },
+      { name: "slots", label: "Slots", initial: "1", placeholder: "a number or all" },
+      { name: "equivocate", label: "Twice", initial: "false", options: ["false", "true"] },
+    ]} />
     <${Action} label="Withhold payloads" method="dev_withholdBuilderPayloads" fields=${[BUILDER, SLOTS]} />
     <${Action} label="Top up" method="dev_topUpBuilder" fields=${[BUILDER, { name: "amount", label: "Gwei", initial: "32000000000" }]} />
     <${Action} label="Exit" method="dev_exitBuilder" fields=${[BUILDER]} />

@@ -4,7 +4,8 @@ import { BID_OUTCOMES, BUILDER_STATUSES, type BuilderInfo } from "../../builder-
 import { defineMethod, optional, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { gweiBetween } from "../../params/gwei.ts";
-import { integerUpTo } from "../../params/scalars.ts";
+import { boolean, integerUpTo } from "../../params/scalars.ts";
+import { elementParser, paramSchema } from "../../params/schema.ts";
 import type { AffectedSlots } from "../../payload-control.ts";
 import { described, either, type JsonSchema, list, nothing, object, shape } from "../../schemas.ts";
 import { DEV_METHOD } from "./dev-method.ts";
@@ -15,6 +16,17 @@ const MAX_AMOUNT = 10n ** 15n;
 const DEFAULT_TOP_UP = 32n * 10n ** 9n;
 
 const slots = integerUpTo(BigInt(MAX_SLOTS), `a number of slots from 0 to ${MAX_SLOTS}`);
+const parseSlots = elementParser(slots);
+const slotsOrAll = paramSchema<number | "all">(
+  `a number of slots from 0 to ${MAX_SLOTS}, or "all"`,
+  {
+    anyOf: [
+      { type: "string", pattern: "^(0|[1-9][0-9]*|all)$" },
+      { type: "integer", minimum: 0 },
+    ],
+  },
+  (value) => (value === "all" ? value : parseSlots(value)),
+);
 const builderIndex = integerUpTo(2n ** 40n - 1n, "an index in the registry of builders, from 0 on");
 
 /** Members common to these methods. Calls before the fork fail. */
@@ -34,6 +46,10 @@ const LAST_BID = object({
     "taken into the block; outbid by another bid or the local payload; refused as invalid; or unused, if there was no block.",
   ),
   reason: described(either({ type: "string" }, nothing), "Why the bid was refused; null if it was not."),
+  second_bid: described(
+    either({ type: "string" }, nothing),
+    "Why the builder's second bid for the slot was ignored; null if it made only one.",
+  ),
 });
 
 const BUILDER_INFO = object({
@@ -69,6 +85,7 @@ function builderJson({ lastBid, ...info }: BuilderInfo) {
       value: String(lastBid.value),
       outcome: lastBid.outcome,
       reason: lastBid.reason,
+      second_bid: lastBid.secondBid,
     },
   };
 }
@@ -114,12 +131,27 @@ const devBid = defineMethod({
   params: {
     builder: BUILDER,
     value: required(gweiBetween(0n, MAX_AMOUNT), "Payment to the proposer, in Gwei. The balance need not cover it."),
-    slots: optional(slots, "Number of slots. Default: 1. 0 ends the builder's bids."),
+    slots: optional(slotsOrAll, 'Number of slots, or "all" slots from now on. Default: 1. 0 ends the builder\'s bids.'),
+    equivocate: optional(
+      boolean,
+      "True to sign a second, higher bid for each slot. Only the first one counts; last_bid tells why.",
+    ),
   },
-  result: affected,
+  result: {
+    name: "slots",
+    schema: object({
+      from_slot: shape("Uint64"),
+      until_slot: described(
+        either(shape("Uint64"), nothing),
+        "First slot that is not affected; null if there is none.",
+      ),
+    }),
+  },
   example: { stage: "control", params: [0, "1000000"] },
-  async handler(context, { builder, value, slots = 1 }) {
-    return affectedJson(await controlOf(context).builders.bid(builder, { value, slots }));
+  async handler(context, { builder, value, slots = 1, equivocate: equivocates = false }) {
+    const options = { value, slots: slots === "all" ? Number.POSITIVE_INFINITY : slots, equivocates };
+    const { fromSlot, untilSlot } = await controlOf(context).builders.bid(builder, options);
+    return { from_slot: String(fromSlot), until_slot: Number.isFinite(untilSlot) ? String(untilSlot) : null };
   },
 });
 

@@ -7,9 +7,9 @@ import { defineMethod, optional } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { resolveBlock, resolveBlockPosition } from "../../lookup.ts";
 import { blockId } from "../../params/identifiers.ts";
-import { boolean, integerUpTo, parseNumber, slot } from "../../params/scalars.ts";
+import { boolean, integerUpTo, parseNumber, slot, stringEnum } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
-import { type AffectedSlots, errorBeforeGloas, type PayloadFault } from "../../payload-control.ts";
+import { type AffectedSlots, errorBeforeGloas, FALSE_PAYLOADS, type PayloadFault } from "../../payload-control.ts";
 import { bidOf, canonicalChild, hasCanonicalPayload } from "../../payload-of-block.ts";
 import { boolean as booleanSchema, described, either, nothing, number, object, shape } from "../../schemas.ts";
 import { DEV_METHOD } from "./dev-method.ts";
@@ -62,11 +62,26 @@ const devWithholdPayloads = payloadFault(
   "Withholds the payloads and blobs of the next slots: their blocks stay empty. dev_revealPayload reveals them.",
 );
 
-const devFalsifyPayloads = payloadFault(
-  "dev_falsifyPayloads",
-  "different",
-  "Reveals other payloads in the next slots than the bids of the blocks commit to. They are rejected, so the blocks stay empty.",
-);
+const devFalsifyPayloads = defineMethod({
+  ...PAYLOAD_METHOD,
+  name: "dev_falsifyPayloads",
+  summary: "Reveals false payloads in the next slots, which are rejected.",
+  params: {
+    slots: slotCount("all faults of payloads"),
+    slot: FIRST_SLOT,
+    kind: optional(
+      stringEnum(FALSE_PAYLOADS),
+      "different: another payload than the bid commits to; equivocation: first another payload, then the right one, which counts; invalid: the bid commits to a payload that the execution engine rejects. Default: different.",
+    ),
+  },
+  result: { name: "slots", schema: object(AFFECTED) },
+  failures: ["rejected", "unsupported"],
+  example: { stage: "control", params: [1] },
+  async handler(context, { slots = 1, slot, kind = "different" }) {
+    const { payloads } = controlOf(context);
+    return affectedJson(await payloads.schedule(kind, { count: slots, first: slot }));
+  },
+});
 
 const devWithholdBlobs = payloadFault(
   "dev_withholdBlobs",
@@ -155,6 +170,10 @@ const payloadInfo = {
     ),
     is_imported: described(booleanSchema, "True if the node has the payload, also if it is not on the chain."),
     is_withheld: described(booleanSchema, "True if dev_revealPayload can reveal the payload."),
+    is_invalid: described(
+      booleanSchema,
+      "True if the execution engine rejected the payload. Forgotten when the node restarts.",
+    ),
     votes: described(
       either(VOTES, nothing),
       "Votes of the payload timeliness committee; null for old, finalized blocks.",
@@ -184,6 +203,7 @@ async function infoOf(context: ApiContext, id: Parameters<typeof resolveBlock>[1
     payload_status: isFull ? ("full" as const) : ("empty" as const),
     is_imported: isImported,
     is_withheld: controlOf(context).payloads.isWithheld(root),
+    is_invalid: !isImported && forkChoice.retryBackoff.has(root),
     votes: isKnown
       ? {
           payload_present: count("payloadPresent", true),

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { BitArray } from "@chainsafe/ssz";
 import { BUILDER_INDEX_SELF_BUILD, ForkSeq } from "@lodestar/params";
 import {
@@ -20,6 +19,7 @@ import type { LateBlocks } from "../late-blocks.ts";
 import type { LazyAggregateSignature } from "../lazy-aggregate-signature.ts";
 import type { ValidatorSigner } from "../signer.ts";
 import type { SlashingProtection } from "../slashing-protection.ts";
+import { differentEnvelope } from "./false-payloads.ts";
 import type { WithheldPayloads } from "./withheld-payloads.ts";
 
 export const REVEAL = "payload";
@@ -58,7 +58,7 @@ export class LockstepPayloads {
 
   /** True if the blobs of the slot's block are published with the block. Others are published with the payload. */
   publishesBlobs({ payload = "full" }: DutyPlan): boolean {
-    return payload === "full" || payload === "different";
+    return typeof payload === "string" && payload !== "withhold" && payload !== "without-blobs";
   }
 
   /** Reveals the payload of a block that was imported, according to the plan. */
@@ -77,11 +77,16 @@ export class LockstepPayloads {
     const hasBlobs = blobsBundle !== undefined && blobsBundle.blobs.length > 0;
     if (payload === "full" || (payload === "without-blobs" && !hasBlobs)) {
       await attempt(() => this.#publish(proposerIndex, envelope));
+    } else if (payload === "equivocation") {
+      await attempt(() => this.#publishFaulty(proposerIndex, differentEnvelope(envelope)));
+      await attempt(() => this.#publish(proposerIndex, envelope));
+    } else if (payload === "invalid") {
+      await attempt(() => this.#publishFaulty(proposerIndex, envelope, "invalid-payload"));
     } else if (typeof payload === "object") {
       late.hold(slot, payload, () => attempt(publish));
     } else {
       withheld.add(root, publish);
-      if (payload === "different") await attempt(() => this.#publishFaulty(proposerIndex, different(envelope)));
+      if (payload === "different") await attempt(() => this.#publishFaulty(proposerIndex, differentEnvelope(envelope)));
       if (payload === "without-blobs") {
         await attempt(() => this.#publishFaulty(proposerIndex, envelope, "data-unavailable"));
       }
@@ -184,10 +189,4 @@ export class LockstepPayloads {
       return { data, bits, signature };
     });
   }
-}
-
-/** Returns an envelope for the same block with another payload. */
-function different(envelope: gloas.ExecutionPayloadEnvelope): gloas.ExecutionPayloadEnvelope {
-  const blockHash = createHash("sha256").update(envelope.payload.blockHash).digest();
-  return { ...envelope, payload: { ...envelope.payload, blockHash } };
 }
