@@ -2,9 +2,9 @@ import { EventEmitter, once } from "node:events";
 import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
-import { READ_TIMEOUT_MILLIS } from "../../src/gateway/cache/redis-connection.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream/upstream-call.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../support/gateway/cache/method-calls.ts";
+import { patientTimers } from "../support/gateway/cache/patient-timers.ts";
 import type { RedisServer } from "../support/gateway/redis-server.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
@@ -73,12 +73,7 @@ export class CachingGateway {
       chainSpec,
       settings: { memoryBytes: 2 ** 20, cache: { url, prefix: "test:", ttlSeconds: 60 }, quorum, validation },
       health: this.health,
-      timers: {
-        ...SYSTEM_TIMERS,
-        now: () => this.now,
-        sleep: (ms, signal) => SYSTEM_TIMERS.sleep(ms === READ_TIMEOUT_MILLIS ? ms * this.timeoutFactor : ms, signal),
-        every: (ms, run) => SYSTEM_TIMERS.every(ms * this.timeoutFactor, run),
-      },
+      timers: { ...patientTimers(() => this.timeoutFactor), now: () => this.now },
       logger: this.logger,
       observer: {
         onCacheLookup: (where) => this.#events.emit(`lookup in ${where}`),

@@ -1,11 +1,11 @@
 import { onTestFinished } from "vitest";
-import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
 import type { ChainSpec } from "../../src/gateway/network/chain-spec.ts";
 import { QuorumReader } from "../../src/gateway/upstream/requests/quorum.ts";
 import { UpstreamPool } from "../../src/gateway/upstream/requests/upstream-pool.ts";
 import type { UpstreamCall } from "../../src/gateway/upstream/upstream-call.ts";
 import { CHAIN_SPEC } from "../support/gateway/cache/method-calls.ts";
+import { patientTimers } from "../support/gateway/cache/patient-timers.ts";
 import { ScriptedHealth } from "../support/gateway/upstream/scripted-health.ts";
 import type { ScriptedUpstream } from "../support/gateway/upstream/scripted-upstream.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
@@ -27,8 +27,7 @@ export async function openReader({
   memoryBytes = 16 * 1024 * 1024,
 }: ReaderOptions): Promise<CachingReader> {
   const health = new ScriptedHealth(...upstreams.map(({ name }) => name));
-  // A busy machine may exceed the timeouts of the cache.
-  const timers = { ...SYSTEM_TIMERS, every: (ms: number, run: () => void) => SYSTEM_TIMERS.every(ms * 50, run) };
+  const timers = patientTimers();
   const logger = createRecordingLogger();
   const settings = {
     upstreams: upstreams.map(({ options }) => options),

@@ -47,7 +47,7 @@ describe("the page", () => {
     await page.goto(`${gateway.url}/${key}#/methods/getChainHead`);
     await page.locator(".snippet").getByText(`curl -s ${gateway.url}/${key} `).waitFor();
     await page.goto(gateway.url);
-    await page.getByLabel(/client key of a gateway/).fill(key);
+    await page.getByLabel(/gateway's client key/).fill(key);
     await page.getByRole("button", { name: "Use the key" }).click();
     await page.getByRole("heading", { name: "Last epochs" }).waitFor();
   });
