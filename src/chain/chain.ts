@@ -13,7 +13,7 @@ import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor/anchor.ts";
 import type { ExecutionBids } from "./bids/execution-bids.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
-import { lazilySignedBlock } from "./blocks/lazily-signed-block.ts";
+import { lazilySigned } from "./blocks/lazily-signed.ts";
 import type { ChainSnapshots } from "./chain-snapshots.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { DataAvailability } from "./data/data-availability.ts";
@@ -240,7 +240,7 @@ export class BeaconChain {
   ): Promise<ImportedBlock> {
     const { block: message, root, postState, blobsBundle } = produced;
     const { slot, proposerIndex } = message;
-    const signed = signature instanceof Uint8Array ? { message, signature } : lazilySignedBlock(message, signature);
+    const signed = signature instanceof Uint8Array ? { message, signature } : lazilySigned(message, signature);
     const arrivedAt = this.clock.nowSeconds();
     this.pools.seen.blockProposers.add(slot, proposerIndex, root);
     this.events.publish("blockGossip", { slot, root, signed });

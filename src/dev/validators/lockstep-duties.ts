@@ -112,12 +112,17 @@ export class LockstepDuties {
     if (proposal === null) failures.markInconclusive(PROPOSE, slot);
     const timely = plan.blockDelay ? null : proposal;
     if (timely) this.#buildAhead(timely);
+    let voters: ReadonlySet<ValidatorIndex> = new Set();
     const slotVotes = await failures.attempt("attestation data", slot, async () => {
       const target = timely ? targetOf(timely.block) : await this.#target(slot, headRoot);
       const prepared = await this.#prepareVotes(slot, target, plan);
       // Signatures leave this process only after the slashing protection is stored. The block is stored first, and the
       // next block includes the votes.
-      timely?.signature.signAhead();
+      if (timely) {
+        timely.signature.signAhead();
+        voters = this.#payloads.recordVoters(slot, timely.block.postState, plan);
+        if (this.#payloads.revealsAtOnce(timely.plan)) this.#payloads.signAhead(timely.block);
+      }
       for (const { votes, syncVotes } of prepared) {
         signAhead([...votes, ...syncVotes.map(({ contribution }) => contribution)].map(({ signature }) => signature));
       }
@@ -135,7 +140,7 @@ export class LockstepDuties {
     });
     if (timely) {
       await this.#payloads.reveal(timely.block, timely.plan);
-      await this.#payloads.vote(slot, targetOf(timely.block), plan);
+      await this.#payloads.vote(slot, { ...targetOf(timely.block), voters }, plan);
     }
     if (proposal && plan.blockDelay) {
       late.hold(slot, plan.blockDelay, async () => {
@@ -165,7 +170,9 @@ export class LockstepDuties {
     const { chain } = this.#modules;
     const block = chain.head.slot === slot ? chain.head : chain.forkChoice.blocksAtSlot(slot)[0];
     if (!block) return;
-    await this.#payloads.vote(slot, { root: block.root, state: await chain.states.afterBlock(block.root) }, plan);
+    const { root } = block;
+    const state = await chain.states.afterBlock(root);
+    await this.#payloads.vote(slot, { root, state, voters: this.#payloads.recordVoters(slot, state, plan) }, plan);
   }
 
   /**
@@ -191,6 +198,7 @@ export class LockstepDuties {
     const offered = builderBids?.settle(produced);
     const block = offered ? withPayload(produced, offered) : produced;
     history.recordProposal(proposer, slot);
+    if (block.envelope) history.recordEnvelope(proposer, slot);
     const signingRoot = signer.signingRoot(ssz.Root, fromHex(block.root), DOMAIN_BEACON_PROPOSER, slot);
     const payloadPlan: DutyPlan = offered?.isWithheld ? { ...plan, payload: "withhold" } : plan;
     return { block, signature: signer.signLazily(proposer, signingRoot), plan: payloadPlan };

@@ -72,14 +72,23 @@ export class SlashingProtection {
     return true;
   }
 
-  /** Records an envelope before it is signed. Returns false if one was signed for the slot or a later one. */
-  recordEnvelope(index: ValidatorIndex, slot: Slot): boolean {
-    return this.#recordLatest(index, "revealed", slot);
+  /** Records an envelope before it is signed. Throws if one was signed for the slot or a later one. */
+  recordEnvelope(index: ValidatorIndex, slot: Slot): void {
+    const record = this.#of(index);
+    if (slot <= record.revealed) {
+      throw new Error(`Validator ${index} has already signed a payload envelope for slot ${record.revealed}.`);
+    }
+    record.revealed = slot;
+    this.#changed.add(record);
   }
 
   /** Records a payload attestation before it is signed. Returns false if one was signed for the slot or a later one. */
   recordPayloadVote(index: ValidatorIndex, slot: Slot): boolean {
-    return this.#recordLatest(index, "payloadVoted", slot);
+    const record = this.#of(index);
+    if (slot <= record.payloadVoted) return false;
+    record.payloadVoted = slot;
+    this.#changed.add(record);
+    return true;
   }
 
   /**
@@ -112,14 +121,6 @@ export class SlashingProtection {
   /** Adds all changed records to a batch that also stores the signed message. */
   flushInto(batch: BeaconDbBatch): void {
     this.#store?.addTo(batch, this.#takeChanged());
-  }
-
-  #recordLatest(index: ValidatorIndex, field: "revealed" | "payloadVoted", slot: Slot): boolean {
-    const record = this.#of(index);
-    if (slot <= record[field]) return false;
-    record[field] = slot;
-    this.#changed.add(record);
-    return true;
   }
 
   #takeChanged(): SigningRecord[] {

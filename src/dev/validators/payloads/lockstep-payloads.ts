@@ -5,8 +5,9 @@ import {
   getExecutionPayloadEnvelopeSigningRoot,
   getPayloadAttestationDataSigningRoot,
 } from "@lodestar/state-transition";
-import type { gloas, Slot, ValidatorIndex } from "@lodestar/types";
+import type { gloas, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
+import { lazilySigned } from "../../../chain/blocks/lazily-signed.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { BlockRejection, type RejectionReason } from "../../../chain/import/block-rejection.ts";
 import { signAhead } from "../../../chain/pools/pooled-signature.ts";
@@ -36,6 +37,13 @@ interface LockstepPayloadsParts {
   schedule: Pick<SlotSchedule, "payloadAttestationDue">;
 }
 
+/** What a committee votes on: a block with its post-state; and which of our members vote. */
+interface PayloadVoteTarget {
+  root: RootHex;
+  state: CachedBeaconStateAllForks;
+  voters: ReadonlySet<ValidatorIndex>;
+}
+
 /** Votes of our committee members for the same data. */
 interface PayloadVotes {
   data: gloas.PayloadAttestationData;
@@ -46,6 +54,8 @@ interface PayloadVotes {
 /** Lockstep duties since gloas: reveals the payloads of our blocks, and votes in the payload timeliness committees. */
 export class LockstepPayloads {
   readonly #parts: LockstepPayloadsParts;
+  /** Signatures of proposers, made ahead of time. */
+  readonly #signatures = new WeakMap<gloas.ExecutionPayloadEnvelope, LazyAggregateSignature>();
 
   constructor(parts: LockstepPayloadsParts) {
     this.#parts = parts;
@@ -61,12 +71,17 @@ export class LockstepPayloads {
     return typeof payload === "string" && payload !== "withhold" && payload !== "without-blobs";
   }
 
-  /** Reveals the payload of a block that was imported, according to the plan. */
+  /** Signs the envelope of a block ahead of time. */
+  signAhead({ block: { proposerIndex }, envelope }: ProducedFullBlock): void {
+    if (envelope && !this.#isOfBuilder(envelope)) this.#signatureOf(proposerIndex, envelope).signAhead();
+  }
+
+  /** Reveals the payload of a block that was imported, according to the plan. Its envelope is recorded as signed. */
   async reveal(produced: ProducedFullBlock, { payload = "full" }: DutyPlan): Promise<void> {
-    const { history, late, withheld, failures } = this.#parts;
+    const { late, withheld, failures } = this.#parts;
     const { block, root, envelope, blobsBundle } = produced;
     const { slot, proposerIndex } = block;
-    if (!envelope || !history.recordEnvelope(proposerIndex, slot)) return;
+    if (!envelope) return;
     const publish = async () => {
       await this.#publishBlobs(produced);
       await this.#publish(proposerIndex, envelope);
@@ -93,12 +108,21 @@ export class LockstepPayloads {
     }
   }
 
-  /** Lets the committee vote on the payload of the slot's block. The votes go into the next block. */
-  async vote(
-    slot: Slot,
-    { root, state }: { root: string; state: CachedBeaconStateAllForks },
-    plan: DutyPlan,
-  ): Promise<void> {
+  /**
+   * Returns our members of the slot's committee that are online, and records them as having signed a vote, whatever they
+   * vote for later.
+   */
+  recordVoters(slot: Slot, { epochCtx }: CachedBeaconStateAllForks, plan: DutyPlan): Set<ValidatorIndex> {
+    const { chain, signer, history } = this.#parts;
+    if (chain.config.getForkSeq(slot) < ForkSeq.gloas) return new Set();
+    const members = new Set(epochCtx.getPayloadTimelinessCommittee(slot));
+    const mayVote = (member: ValidatorIndex) =>
+      signer.owns(member) && isOnline(plan, member) && history.recordPayloadVote(member, slot);
+    return new Set([...members].filter(mayVote));
+  }
+
+  /** Lets members of the committee vote on the payload of the slot's block. The votes go into the next block. */
+  async vote(slot: Slot, { root, state, voters }: PayloadVoteTarget, plan: DutyPlan): Promise<void> {
     const { chain, late, failures, history, schedule } = this.#parts;
     if (chain.config.getForkSeq(slot) < ForkSeq.gloas) return;
     await late.publishBefore(schedule.payloadAttestationDue(slot));
@@ -106,7 +130,7 @@ export class LockstepPayloads {
       const signed = await chain.blocks.signedByRoot(root);
       // A committee member that has not seen a block for its slot does not vote.
       if (signed?.message.slot !== slot) return;
-      const votes = this.#votesOf(slot, root, state, chain.payloadAttestationVote({ signed, root }), plan);
+      const votes = this.#votesOf(slot, { root, state, voters }, chain.payloadAttestationVote({ signed, root }), plan);
       await history.flush();
       signAhead(votes.map(({ signature }) => signature));
       for (const vote of votes) chain.processor.ownPayloadAttestation(vote);
@@ -137,13 +161,23 @@ export class LockstepPayloads {
     proposer: ValidatorIndex,
     message: gloas.ExecutionPayloadEnvelope,
   ): Promise<gloas.SignedExecutionPayloadEnvelope> {
-    const { chain, signer, history, builderBids } = this.#parts;
+    const { history, builderBids } = this.#parts;
     await history.flush();
-    if (builderBids && message.builderIndex !== BUILDER_INDEX_SELF_BUILD) {
-      return { message, signature: builderBids.sign(message) };
-    }
-    const signature = signer.sign(proposer, getExecutionPayloadEnvelopeSigningRoot(chain.config, message));
-    return { message, signature };
+    if (builderBids && this.#isOfBuilder(message)) return { message, signature: builderBids.sign(message) };
+    return lazilySigned(message, this.#signatureOf(proposer, message));
+  }
+
+  #isOfBuilder({ builderIndex }: gloas.ExecutionPayloadEnvelope): boolean {
+    return builderIndex !== BUILDER_INDEX_SELF_BUILD;
+  }
+
+  #signatureOf(proposer: ValidatorIndex, message: gloas.ExecutionPayloadEnvelope): LazyAggregateSignature {
+    const { chain, signer } = this.#parts;
+    const signature =
+      this.#signatures.get(message) ??
+      signer.signLazily(proposer, getExecutionPayloadEnvelopeSigningRoot(chain.config, message));
+    this.#signatures.set(message, signature);
+    return signature;
   }
 
   async #publishBlobs({ root, blobsBundle }: ProducedFullBlock): Promise<void> {
@@ -155,24 +189,17 @@ export class LockstepPayloads {
   /** Groups the members by what they vote for. A member signs once for each of its positions. */
   #votesOf(
     slot: Slot,
-    root: string,
-    state: CachedBeaconStateAllForks,
+    { root, state, voters }: PayloadVoteTarget,
     honest: PayloadVote,
     plan: DutyPlan,
   ): PayloadVotes[] {
-    const { chain, signer, history } = this.#parts;
+    const { chain, signer } = this.#parts;
     const committee = state.epochCtx.getPayloadTimelinessCommittee(slot);
-    const votesByMember = new Map<ValidatorIndex, PayloadVote | null>();
-    const voteOf = (member: ValidatorIndex) => {
-      if (!signer.owns(member) || !isOnline(plan, member)) return null;
-      const vote = plan.payloadVote ? plan.payloadVote(member, honest) : honest;
-      return vote && history.recordPayloadVote(member, slot) ? vote : null;
-    };
     const groups = new Map<string, { vote: PayloadVote; positions: number[]; members: ValidatorIndex[] }>();
     for (let position = 0; position < committee.length; position++) {
       const member = committee[position]!;
-      if (!votesByMember.has(member)) votesByMember.set(member, voteOf(member));
-      const vote = votesByMember.get(member);
+      if (!voters.has(member)) continue;
+      const vote = plan.payloadVote ? plan.payloadVote(member, honest) : honest;
       if (!vote) continue;
       const key = `${vote.payloadPresent}/${vote.blobDataAvailable}`;
       const group = groups.get(key) ?? { vote, positions: [], members: [] };
