@@ -19,6 +19,8 @@ export interface PayloadControl {
   reveal(root?: RootHex): Promise<RootHex>;
   /** True if `reveal` can reveal the payload of the block. */
   isWithheld(root: RootHex): boolean;
+  /** False if all payloads of the next blocks will be revealed in time, and voted for. */
+  mayLeaveBlocksEmpty(): boolean;
 }
 
 /** How a builder falsifies a payload, as in `PayloadPlan`. */

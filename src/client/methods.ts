@@ -1501,7 +1501,7 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** Number of epochs, instead of slots. */
       epochs?: string | number | bigint;
-      /** Condition to run until, instead of a number. A later status of the validator on the same path counts as reached. Fails early for a status that the validator can no longer reach and, from electra on, for a public key whose deposit is dropped or that has had none for 32 epochs. */
+      /** Condition to run until, instead of a number. A later status of the validator on the same path counts as reached. Fails early for a status that the validator can no longer reach and, from electra on, for a public key whose deposit is dropped or that has had none for 32 epochs. "empty" fails early unless a fault of payloads is scheduled. */
       until?:
         | "block"
         | "payload"

@@ -168,7 +168,9 @@ export class DevChain {
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
     const withheld = new WithheldPayloads();
-    const payloads = new DevPayloads({ chain, keys, time, withheld });
+    const hasOtherFaults = () =>
+      lateBlocks.isPending || builders.mayWithhold || presence.onlineNow().size < chain.headState.validators.length;
+    const payloads = new DevPayloads({ chain, keys, time, withheld, hasOtherFaults });
     const snapshots = new DevSnapshots({
       chain,
       time,

@@ -6,14 +6,23 @@ import type { ConfigName } from "./config-names.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
+export type Epoch = number | bigint;
+
 /** Options that have no flag, or whose type differs from that of the flag. */
-interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory extends string> {
+interface OwnOptions<
+  Genesis extends ForkName,
+  Later extends ForkName,
+  Directory extends string,
+  GloasAt extends Epoch,
+> {
   /** 64 by default. */
   readonly validators?: number | bigint;
   /** Fork at genesis. By default "fulu", or the fork before the first fork in `forkAt`. */
   readonly fork?: Genesis;
   /** Later forks with their epochs: `{ altair: 2 }`. */
   readonly forkAt?: { readonly [Fork in Later]?: number | bigint };
+  /** Epoch to upgrade to gloas in: the same as `forkAt: { gloas: … }`. */
+  readonly gloasAt?: GloasAt;
   /** "minimal" by default. All chains in a process share one preset. */
   readonly preset?: "minimal" | "mainnet";
   readonly slotSeconds?: number | bigint;
@@ -56,8 +65,9 @@ export interface DevChainOptions<
   Genesis extends ForkName = ForkName,
   Later extends ForkName = ForkName,
   Directory extends string = string,
-> extends OwnOptions<Genesis, Later, Directory>,
-    Omit<FlagOptions, keyof OwnOptions<ForkName, ForkName, string>> {}
+  GloasAt extends Epoch = Epoch,
+> extends OwnOptions<Genesis, Later, Directory, GloasAt>,
+    Omit<FlagOptions, keyof OwnOptions<ForkName, ForkName, string, Epoch>> {}
 
 interface PreviousFork {
   phase0: never;
@@ -71,7 +81,16 @@ interface PreviousFork {
 }
 
 /** Forks of a chain, derived from its options. A stored chain may be at any fork. */
-export type ForksOf<Genesis extends ForkName, Later extends ForkName, Directory extends string> = [Genesis] extends [
+export type ForksOf<
+  Genesis extends ForkName,
+  Later extends ForkName,
+  Directory extends string,
+  GloasAt extends Epoch = never,
+> = [GloasAt] extends [never]
+  ? ScheduledForks<Genesis, Later, Directory>
+  : ScheduledForks<Genesis, Later | "gloas", Directory>;
+
+type ScheduledForks<Genesis extends ForkName, Later extends ForkName, Directory extends string> = [Genesis] extends [
   never,
 ]
   ? [Later] extends [never]

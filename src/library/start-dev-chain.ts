@@ -8,7 +8,7 @@ import { enableCompileCache } from "../runtime/compile-cache.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../runtime/native-modules.ts";
 import { chainActions } from "./chain-actions.ts";
 import { ChainEthProvider } from "./chain-eth-provider.ts";
-import type { DevChain, DevChainOptions, ForksOf } from "./dev-chain.ts";
+import type { DevChain, DevChainOptions, Epoch, ForksOf } from "./dev-chain.ts";
 import { StartupError } from "./startup-error.ts";
 
 const REQUIRED_MAJOR = 22;
@@ -21,7 +21,10 @@ export async function startDevChain<
   Genesis extends ForkName = never,
   Later extends ForkName = never,
   Directory extends string = never,
->(options: DevChainOptions<Genesis, Later, Directory> = {}): Promise<DevChain<ForksOf<Genesis, Later, Directory>>> {
+  GloasAt extends Epoch = never,
+>(
+  options: DevChainOptions<Genesis, Later, Directory, GloasAt> = {},
+): Promise<DevChain<ForksOf<Genesis, Later, Directory, GloasAt>>> {
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
     throw new Error(`Unsupported Node version ${process.version}. A chain requires Node ${REQUIRED_MAJOR} or newer.`);
   }

@@ -7,6 +7,7 @@ it.each([
   ['The value "x" of --slot-seconds is not accepted.', 'The value "x" of "slotSeconds" is not accepted.'],
   ["--validators 4 is too few.", "validators: 4 is too few."],
   ["--fork-at altair=4 contradicts --fork fulu.", 'forkAt: { altair: 4 } contradicts fork: "fulu".'],
+  ["--gloas-at 1 contradicts --fork gloas.", 'gloasAt: 1 contradicts fork: "gloas".'],
   ["--p2p and --no-auto exclude each other.", '"p2p" and speed: 0 exclude each other.'],
   ["The port is taken; give another --rpc-port.", 'The port is taken; give another "rpc".'],
   ["--interop-keys 0-7 has 8 keys.", 'interopKeys: "0-7" has 8 keys.'],

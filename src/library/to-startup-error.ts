@@ -25,7 +25,7 @@ export function toStartupError(error: unknown): unknown {
 
 /** Matches a flag whose value is a number, a range, a pair or a fork. */
 const FLAG =
-  /--([a-z][a-z0-9-]*)(?: (\d[\d.-]*\d|\d|[a-z]+\d?=\d+|phase0|altair|bellatrix|capella|deneb|electra|fulu)\b)?/g;
+  /--([a-z][a-z0-9-]*)(?: (\d[\d.-]*\d|\d|[a-z]+\d?=\d+|phase0|altair|bellatrix|capella|deneb|electra|fulu|gloas)\b)?/g;
 
 /** Replaces flags with options: `--validators 4` becomes `validators: 4`, `--fork-at` becomes `"forkAt"`. */
 export function withOptionNames(message: string): string {

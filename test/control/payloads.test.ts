@@ -250,6 +250,7 @@ describe("dev_advance", () => {
     await caller.call("dev_withholdPayloads", { slot: 7 });
     expect(await caller.call("dev_advance", { until: "empty" })).toMatchObject({ head_slot: "7" });
     await slots(1);
+    await caller.call("dev_withholdPayloads", { slot: 60 });
     const error = await caller.error("dev_advance", { until: "empty", limit: 2 });
     expect(error.message).toBe(
       "The condition does not hold after 2 slots, at slot 10: all blocks after slot 8 have their payloads.",
@@ -262,12 +263,41 @@ describe("dev_advance", () => {
     expect(await caller.call("dev_advance", { until: "payload" })).toMatchObject({ head_slot: "13" });
   });
 
+  it("tells at once that no block will be empty", async () => {
+    const { caller, chain } = await open({ validators: 8, builders: { count: 1, balance: 100e9 } });
+    const message =
+      "No block will be empty: all payloads will be revealed in time, and voted for. " +
+      "Schedule a fault first, such as dev_withholdPayloads.";
+    const isRefused = async () => {
+      const { currentSlot } = chain.clock;
+      const error = await caller.error("dev_advance", { until: "empty", limit: 1 });
+      expect(error.message).toMatch(/^(No block will be empty|The condition does not hold after 1 slots)/);
+      expect(chain.clock.currentSlot).toBe(error.message === message ? currentSlot : currentSlot + 1);
+      return error.message === message;
+    };
+    expect(await isRefused()).toBe(true);
+    for (const [method, params, end] of [
+      ["dev_withholdPayloads", { slot: 40 }, { slots: 0 }],
+      ["dev_setPayloadVotes", { slot: 40, abstain: true }, { slots: 0 }],
+      ["dev_delayBlocks", { slots: 3 }, { slots: 0 }],
+      ["dev_setValidators", { offline: [7] }, { online: "all" }],
+      ["dev_withholdBuilderPayloads", { builder: 0, slots: 9 }, { builder: 0, slots: 0 }],
+    ] as const) {
+      await caller.call(method, params);
+      expect(await isRefused(), method).toBe(false);
+      await caller.call(method, end);
+      expect(await isRefused(), method).toBe(true);
+    }
+  });
+
   it("crosses the fork for a payload", async () => {
     const forks = [
       { fork: "fulu" as const, epoch: 0 },
       { fork: "gloas" as const, epoch: 1 },
     ];
     const { caller } = await open({ forks });
+    expect((await caller.error("dev_advance", { until: "empty" })).message).toContain("No block will be empty");
+    await caller.call("dev_withholdPayloads", { slot: 40 });
     const { message } = await caller.error("dev_advance", { until: "empty", limit: 2 });
     expect(message).toContain("the chain is fulu until epoch 1.");
     expect(await caller.call("dev_advance", { until: "payload" })).toMatchObject({ head_slot: "8" });

@@ -41,6 +41,13 @@ export async function useForks(): Promise<void> {
   console.log(body.blob_kzg_commitments);
   const upgraded: DevChain<"deneb" | "electra"> = await startDevChain({ forkAt: { electra: 2 } });
   const anyFork: Client = upgraded.client;
+  const crossing: DevChain<"fulu" | "gloas"> = await startDevChain({ gloasAt: 1 });
+  const { body: either } = (await crossing.block()).message;
+  if ("execution_payload" in either) console.log(either.execution_payload.block_hash);
+  else console.log(either.signed_execution_payload_bid.message.block_hash);
+  await startDevChain({ fork: "electra", forkAt: { fulu: 1 }, gloasAt: 2n }) satisfies DevChain<
+    "electra" | "fulu" | "gloas"
+  >;
   const block = await anyFork.get_v2_beacon_blocks_blockId({ block_id: 5 });
   // @ts-expect-error: since bellatrix.
   console.log(block.message.body.execution_payload);

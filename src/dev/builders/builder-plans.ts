@@ -35,6 +35,11 @@ export class BuilderPlans {
     return [...this.#plans].flatMap(([builder, { bid }]) => (bid && isDue(bid, slot) ? [{ ...bid, builder }] : []));
   }
 
+  /** True if a builder withholds the payload of the slot or a later one. */
+  withholdSince(slot: Slot): boolean {
+    return [...this.#plans.values()].some(({ withhold }) => withhold !== undefined && withhold.untilSlot > slot);
+  }
+
   clear(): void {
     this.#plans = new Map();
   }

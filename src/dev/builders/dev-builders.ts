@@ -83,6 +83,13 @@ export class DevBuilders implements BuilderControl {
     }
   }
 
+  /** True if a builder withholds payloads from now on, or is not one of the chain's. */
+  get mayWithhold(): boolean {
+    const { chain, builders } = this.#parts;
+    const registered = (chain.headState as Partial<CachedBeaconStateGloas>).builders?.length ?? 0;
+    return registered > (builders?.count ?? 0) || this.#plans.withholdSince(chain.clock.currentSlot + 1);
+  }
+
   list(): BuilderInfo[] {
     const state = this.#state();
     return Array.from({ length: state.builders.length }, (_, index) => this.#describe(state, index));

@@ -35,6 +35,12 @@ export class DevLateBlocks implements LateBlockControl {
     return { slots: this.#delay.slotsLate, seconds: this.#delay.seconds };
   }
 
+  /** True if the block of this slot or a later one is late, or one has yet to arrive. */
+  get isPending(): boolean {
+    const { fromSlot, untilSlot, slotsLate } = this.#delay ?? { fromSlot: 0, untilSlot: 0, slotsLate: 0 };
+    return fromSlot < untilSlot && this.#parts.clock.currentSlot < untilSlot + slotsLate;
+  }
+
   delay({ slots, slotsLate, seconds }: DelayOptions): Promise<Delay> {
     const { clock, config, time } = this.#parts;
     const attestationDue = config.getAttestationDueMs(config.getForkName(clock.currentSlot)) / 1000;

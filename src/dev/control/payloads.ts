@@ -30,6 +30,8 @@ interface DevPayloadsParts {
   keys: ValidatorKeys;
   time: Pick<DevTime, "exclusive">;
   withheld: WithheldPayloads;
+  /** True if blocks may be empty for other reasons: late blocks, and builders and validators that are not the chain's. */
+  hasOtherFaults(): boolean;
 }
 
 interface MemberVotes extends Omit<PayloadVoteRule, "validators"> {
@@ -126,6 +128,12 @@ export class DevPayloads implements PayloadControl {
 
   isWithheld(root: RootHex): boolean {
     return this.#parts.withheld.has(root);
+  }
+
+  mayLeaveBlocksEmpty(): boolean {
+    const { chain, hasOtherFaults } = this.#parts;
+    const nextSlot = chain.clock.currentSlot + 1;
+    return [this.#payloads, this.#votes].some((ranges) => ranges.reaches(nextSlot)) || hasOtherFaults();
   }
 
   #add<T>(ranges: SlotRanges<T>, value: T, { count, first }: SlotsToAffect): AffectedSlots {

@@ -15,6 +15,11 @@ export class SlotRanges<T> {
     return this.#ranges.length;
   }
 
+  /** True if there is a value for the slot or a later one. */
+  reaches(slot: Slot): boolean {
+    return this.#ranges.some(({ untilSlot }) => untilSlot > slot);
+  }
+
   /** Returns the values for a slot, the latest first. */
   at(slot: Slot): T[] {
     const ranges = this.#ranges.filter(({ fromSlot, untilSlot }) => fromSlot <= slot && slot < untilSlot);

@@ -1,6 +1,6 @@
 import { after, it, type TestContext, type TestOptions } from "node:test";
 import type { ForkName } from "../../client/chain-types.ts";
-import type { DevChain, DevChainOptions, ForksOf } from "../dev-chain.ts";
+import type { DevChain, DevChainOptions, Epoch, ForksOf } from "../dev-chain.ts";
 import { ChainPool, type ChainSetup } from "./chain-pool.ts";
 
 export type { ChainSetup };
@@ -28,11 +28,12 @@ export function chainTest<
   Genesis extends ForkName = never,
   Later extends ForkName = never,
   Directory extends string = never,
+  GloasAt extends Epoch = never,
 >(
-  options: DevChainOptions<Genesis, Later, Directory> = {},
-  setup?: ChainSetup<ForksOf<Genesis, Later, Directory>>,
-): ChainTest<ForksOf<Genesis, Later, Directory>> {
-  type Fn = ChainTestFn<ForksOf<Genesis, Later, Directory>>;
+  options: DevChainOptions<Genesis, Later, Directory, GloasAt> = {},
+  setup?: ChainSetup<ForksOf<Genesis, Later, Directory, GloasAt>>,
+): ChainTest<ForksOf<Genesis, Later, Directory, GloasAt>> {
+  type Fn = ChainTestFn<ForksOf<Genesis, Later, Directory, GloasAt>>;
   return (name: string, ...rest: [Fn] | [TestOptions, Fn]) => {
     const [testOptions, fn] = rest.length === 1 ? [{}, rest[0]] : rest;
     return it(name, testOptions, async (context) => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it, type TestAPI } from "vitest";
 import type { ForkName } from "../../client/chain-types.ts";
-import type { DevChain, DevChainOptions, ForksOf } from "../dev-chain.ts";
+import type { DevChain, DevChainOptions, Epoch, ForksOf } from "../dev-chain.ts";
 import { type ChainMatchers, chainMatchers } from "./chain-matchers.ts";
 import { ChainPool, type ChainSetup } from "./chain-pool.ts";
 
@@ -42,14 +42,15 @@ export function chainTest<
   Genesis extends ForkName = never,
   Later extends ForkName = never,
   Directory extends string = never,
+  GloasAt extends Epoch = never,
 >(
-  options: DevChainOptions<Genesis, Later, Directory> = {},
-  setup?: ChainSetup<ForksOf<Genesis, Later, Directory>>,
-): TestAPI<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }> {
+  options: DevChainOptions<Genesis, Later, Directory, GloasAt> = {},
+  setup?: ChainSetup<ForksOf<Genesis, Later, Directory, GloasAt>>,
+): TestAPI<{ chain: DevChain<ForksOf<Genesis, Later, Directory, GloasAt>> }> {
   const recipe = { options, setup };
   // Has its own timeout, so the start does not count against the timeout of the first test.
   beforeAll(() => pool.prepare(recipe), START_TIMEOUT_MS);
-  return testWithPool.extend<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }>({
+  return testWithPool.extend<{ chain: DevChain<ForksOf<Genesis, Later, Directory, GloasAt>> }>({
     chain: async ({ chainPool, signal }, use) => {
       const { chain, release } = await chainPool.lease(recipe);
       await use(chain);

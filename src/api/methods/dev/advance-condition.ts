@@ -4,6 +4,7 @@ import { getValidatorStatus } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { type Failure, notFound, rejected } from "../../../errors/failure.ts";
+import type { DevControl } from "../../dev-control.ts";
 import { errorBeforeGloas } from "../../payload-control.ts";
 import { indexInRegistry } from "../states/registry.ts";
 import type { Goal, ValidatorGoal } from "./advance-goal.ts";
@@ -20,7 +21,8 @@ export interface Condition {
 /** Number of epochs after which the deposit for a public key is considered lost. */
 const MAX_ABSENT_EPOCHS = 32;
 
-export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
+/** Throws if the condition can never be met. */
+export function conditionOf(chain: BeaconChain, goal: Goal, { payloads }: Pick<DevControl, "payloads">): Condition {
   const { clock } = chain;
   if (goal === "block") {
     return newerThan(
@@ -29,7 +31,15 @@ export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
     );
   }
   if (goal === "builder_paid") return new BuilderPayment(chain);
-  if (goal === "payload" || goal === "empty") return new NewPayloadStatus(chain, goal === "payload" ? "full" : "empty");
+  if (goal === "payload") return new NewPayloadStatus(chain, "full");
+  if (goal === "empty") {
+    const condition = new NewPayloadStatus(chain, "empty");
+    if (payloads.mayLeaveBlocksEmpty()) return condition;
+    throw rejected(
+      "No block will be empty: all payloads will be revealed in time, and voted for. " +
+        "Schedule a fault first, such as dev_withholdPayloads.",
+    );
+  }
   if (goal === "finalized" || goal === "justified") {
     return newerThan(
       () => chain[`${goal}Checkpoint`].epoch,

@@ -64,7 +64,7 @@ const devAdvance = defineMethod({
       goal,
       "Condition to run until, instead of a number. A later status of the validator on the same path counts as reached. " +
         "Fails early for a status that the validator can no longer reach and, from electra on, for a public key whose " +
-        "deposit is dropped or that has had none for 32 epochs.",
+        'deposit is dropped or that has had none for 32 epochs. "empty" fails early unless a fault of payloads is scheduled.',
     ),
     limit: optional(
       slots,
@@ -82,14 +82,15 @@ const devAdvance = defineMethod({
   async handler(context, { slots, epochs, until, limit, timeoutSeconds }, call) {
     requireOne({ slots, epochs, until });
     if (limit !== undefined && until === undefined) throw invalidParams("limit requires until.");
-    const { time } = controlOf(context);
+    const control = controlOf(context);
+    const { time } = control;
     const signal = call?.signal;
     if (until === undefined) {
       const range = { ...timedRange(countOf(slots, epochs), timeoutSeconds), signal };
       requireAll(await time.advance(range), range);
       return positionOf(context);
     }
-    const condition = conditionOf(context.chain, until);
+    const condition = conditionOf(context.chain, until, control);
     requireMaxSlots(firstSlotOf(until) - context.chain.clock.currentSlot);
     if (condition.holds()) return positionOf(context);
     const { slots: maxSlots, ...range } = timedRange(limit ?? MAX_SLOTS_PER_CALL, timeoutSeconds ?? UNTIL_SECONDS);

@@ -28,6 +28,20 @@ describe("genesis of a dev chain", () => {
     }
   });
 
+  it("names the flag that sets the epoch of gloas in errors", () => {
+    const refused = (...argv: string[]) => refusal(() => dev(argv));
+    expect(refused("--gloas-at", "1", "--fork", "gloas")).toContain(
+      "--gloas-at 1 contradicts --fork gloas, which activates gloas at epoch 0. " +
+        "Start in an earlier fork, or leave out --gloas-at.",
+    );
+    expect(refused("--gloas-at", "3", "--fork-at", "gloas=4")).toContain(
+      "--gloas-at 3 contradicts --fork-at gloas=4. Give gloas one epoch, 4 or 3.",
+    );
+    expect(refused("--gloas-at", "3", "--fork", "deneb")).toContain("--gloas-at 3 skips electra, fulu.");
+    expect(refused("--gloas-at", "3", "--fork-at", "fulu=3")).toContain("--gloas-at 3 is not after fulu=3.");
+    expect(refused("--gloas-at", "0")).toContain("--gloas-at 0 contradicts --fork fulu.");
+  });
+
   it("has builders from gloas on", () => {
     expect(dev(["--fork", "gloas", "--builders", "3"]).builders).toEqual({ count: 3, balance: 100e9 });
     expect(dev(["--gloas-at", "2", "--builders", "1:2.5"]).builders).toEqual({ count: 1, balance: 2.5e9 });

@@ -10,7 +10,7 @@ import type { DevGenesisSettings } from "../../../dev/settings.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import type { FlagValues } from "../flag.ts";
 import type { DEV_GENESIS_FLAGS, DEV_PRESETS, KEY_FLAGS } from "./dev-genesis-flags.ts";
-import { forkSchedule } from "./fork-schedule.ts";
+import { type ForkActivation, forkSchedule } from "./fork-schedule.ts";
 import { memoryLimits, memoryProblem } from "./validator-memory.ts";
 
 export type DevPreset = (typeof DEV_PRESETS)[number];
@@ -86,7 +86,9 @@ function devForks(
   { fork, forkAt: listed, gloasAt }: GenesisValues,
   stored: DevIdentity | null,
 ): readonly ScheduledFork[] {
-  const forkAt = gloasAt === undefined ? listed : [...listed, { fork: "gloas" as const, epoch: gloasAt }];
+  const gloas: readonly ForkActivation[] =
+    gloasAt === undefined ? [] : [{ fork: "gloas", epoch: gloasAt, flag: `--gloas-at ${gloasAt}` }];
+  const forkAt = [...listed, ...gloas];
   if (stored !== null && forkAt.length === 0 && (fork === undefined || fork === forkAtGenesis(stored.forks))) {
     return stored.forks;
   }

@@ -29,7 +29,11 @@ describe("fork schedule", () => {
     ["phase0", ["altair=1", "deneb=4"], "skips bellatrix, capella"],
     ["deneb", ["altair=5"], "contradicts --fork deneb"],
     ["phase0", ["altair=0"], "give --fork altair"],
-    ["phase0", ["altair=1", "altair=2"], "two epochs for altair, 1 and 2"],
+    [
+      "phase0",
+      ["altair=1", "altair=2"],
+      "--fork-at altair=2 contradicts --fork-at altair=1. Give altair one epoch, 1 or 2.",
+    ],
   ];
   for (const [genesis, activations, complaint] of refused) {
     it(`rejects --fork ${genesis} with ${activations.join(" ")}`, () => {

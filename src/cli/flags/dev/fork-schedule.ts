@@ -3,6 +3,14 @@ import { usageError } from "../../exit.ts";
 import { FlagValueError, oneOf, wholeNumber } from "../flag-values.ts";
 import { FORK_ALIASES } from "./anvil-flags.ts";
 
+/** A fork with its epoch, as a flag sets it. */
+export interface ForkActivation extends ScheduledFork {
+  /** The flag with its value. Default: that of --fork-at. */
+  flag?: string;
+}
+
+const flagOf = ({ fork, epoch, flag = `--fork-at ${fork}=${epoch}` }: ForkActivation): string => flag;
+
 const parseEpoch = wholeNumber(0);
 const parseDevFork = oneOf(DEV_FORKS);
 
@@ -33,60 +41,68 @@ export function parseForkActivation(text: string): ScheduledFork {
  * Builds the complete fork schedule in order. Forks up to the genesis fork activate at epoch 0. Every later fork needs
  * an epoch of its own, and no fork can be skipped.
  */
-export function forkSchedule(genesisFork: DevFork, activations: readonly ScheduledFork[]): ScheduledFork[] {
-  const epochs = epochsByName(activations);
+export function forkSchedule(genesisFork: DevFork, activations: readonly ForkActivation[]): ScheduledFork[] {
+  const byName = activationsByName(activations);
   const genesisIndex = DEV_FORKS.indexOf(genesisFork);
   const schedule: ScheduledFork[] = [];
   const skipped: DevFork[] = [];
   for (const [index, fork] of DEV_FORKS.entries()) {
-    const epoch = epochs.get(fork);
+    const activation = byName.get(fork);
     if (index <= genesisIndex) {
-      requireFromGenesis(fork, epoch, genesisFork);
+      if (activation) requireFromGenesis(activation, genesisFork);
       schedule.push({ fork, epoch: 0 });
-    } else if (epoch === undefined) {
+    } else if (activation === undefined) {
       skipped.push(fork);
     } else {
-      requireAfter(schedule.at(-1)!, skipped, { fork, epoch }, genesisFork);
-      schedule.push({ fork, epoch });
+      requireAfter(schedule.at(-1)!, skipped, activation, genesisFork);
+      schedule.push({ fork, epoch: activation.epoch });
     }
   }
   return schedule;
 }
 
-function epochsByName(activations: readonly ScheduledFork[]): Map<DevFork, number> {
-  const epochs = new Map<DevFork, number>();
-  for (const { fork, epoch } of activations) {
-    const earlier = epochs.get(fork);
-    if (earlier !== undefined && earlier !== epoch) {
-      throw usageError(`--fork-at sets two epochs for ${fork}, ${earlier} and ${epoch}.`);
+function activationsByName(activations: readonly ForkActivation[]): Map<DevFork, ForkActivation> {
+  const byName = new Map<DevFork, ForkActivation>();
+  for (const activation of activations) {
+    const { fork, epoch } = activation;
+    const earlier = byName.get(fork);
+    if (earlier !== undefined && earlier.epoch !== epoch) {
+      throw usageError(
+        `${flagOf(activation)} contradicts ${flagOf(earlier)}. Give ${fork} one epoch, ${earlier.epoch} or ${epoch}.`,
+      );
     }
-    epochs.set(fork, epoch);
+    byName.set(fork, activation);
   }
-  return epochs;
+  return byName;
 }
 
-function requireFromGenesis(fork: DevFork, epoch: number | undefined, genesisFork: DevFork): void {
-  if (epoch === undefined || epoch === 0) return;
-  throw usageError(`--fork-at ${fork}=${epoch} contradicts --fork ${genesisFork}, which activates ${fork} at epoch 0.`);
+function requireFromGenesis(activation: ForkActivation, genesisFork: DevFork): void {
+  const { fork, epoch } = activation;
+  if (epoch === 0) return;
+  throw usageError(
+    `${flagOf(activation)} contradicts --fork ${genesisFork}, which activates ${fork} at epoch 0. ` +
+      `Start in an earlier fork, or leave out ${flagOf(activation).split(" ")[0]}.`,
+  );
 }
 
 function requireAfter(
   previous: ScheduledFork,
   skipped: readonly DevFork[],
-  { fork, epoch }: ScheduledFork,
+  activation: ForkActivation,
   genesisFork: DevFork,
 ): void {
+  const { fork, epoch } = activation;
   if (epoch === 0) {
     throw usageError(
-      `--fork-at ${fork}=0 contradicts --fork ${genesisFork}. To start the chain in ${fork}, give --fork ${fork}.`,
+      `${flagOf(activation)} contradicts --fork ${genesisFork}. To start the chain in ${fork}, give --fork ${fork}.`,
     );
   }
   if (skipped.length > 0) {
-    throw usageError(`--fork-at ${fork}=${epoch} skips ${skipped.join(", ")}. Give each fork an epoch with --fork-at.`);
+    throw usageError(`${flagOf(activation)} skips ${skipped.join(", ")}. Give each fork an epoch with --fork-at.`);
   }
   if (epoch <= previous.epoch) {
     throw usageError(
-      `--fork-at ${fork}=${epoch} is not after ${previous.fork}=${previous.epoch}. ` +
+      `${flagOf(activation)} is not after ${previous.fork}=${previous.epoch}. ` +
         `The epoch of ${fork} must be ${previous.epoch + 1} or later.`,
     );
   }
