@@ -52,6 +52,7 @@ import type { CommitteeSubscriptions } from "./subscriptions/committee-subscript
 import type { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import type { ValidatedBlock } from "./validation/block.ts";
 import type { ValidationContext } from "./validation/context.ts";
+import type { ValidatedEnvelope } from "./validation/payloads/envelope.ts";
 import { type ChainParts, type WiredParts, wireParts } from "./wiring.ts";
 
 /** Beacon chain of a node. Changes are serialized in one queue; reads bypass the queue. */
@@ -252,12 +253,16 @@ export class BeaconChain {
    * Verifies and imports the payload of a block since gloas. Resolves once it is stored and the head is updated; throws
    * a `BlockRejection` if it is invalid, or if it has to wait for its block, its data or the execution engine.
    */
-  importPayload(envelope: gloas.SignedExecutionPayloadEnvelope, arrival?: EnvelopeArrival): Promise<ImportedPayload> {
+  importPayload(
+    envelope: gloas.SignedExecutionPayloadEnvelope | ValidatedEnvelope,
+    arrival?: EnvelopeArrival,
+  ): Promise<ImportedPayload> {
     return this.#wired.payloadQueue.importEnvelope(envelope, arrival);
   }
 
   /** Imports a payload that was produced by this node and signed by one of its validators. */
   importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
+    this.pools.seen.payloads.addEnvelope(envelope.message);
     return this.#wired.payloadQueue.importOwn(envelope);
   }
 

@@ -97,6 +97,10 @@ interface ChainEventMap {
   justified: Checkpoint;
   finalized: Checkpoint & { stateRoot: RootHex; executionOptimistic: boolean };
   attestation: Attestation | SingleAttestation;
+  /** A vote of a member of a payload timeliness committee, a bid and preferences that passed gossip validation. */
+  payloadAttestation: gloas.PayloadAttestationMessage;
+  executionBid: gloas.SignedExecutionPayloadBid;
+  proposerPreferences: gloas.SignedProposerPreferences;
   voluntaryExit: phase0.SignedVoluntaryExit;
   proposerSlashing: phase0.ProposerSlashing;
   attesterSlashing: AttesterSlashing;

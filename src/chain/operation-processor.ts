@@ -14,6 +14,7 @@ import {
   type ValidatorIndex,
 } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
+import type { ExecutionBids } from "./bids/execution-bids.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { AttestationVotes, PayloadAttestationVotes } from "./fork-choice/types.ts";
@@ -27,6 +28,12 @@ import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
 import { validateBlsChange } from "./validation/bls-change.ts";
 import type { ValidationContext } from "./validation/context.ts";
 import { alreadyKnown, ignore, type Origin, type Outcome } from "./validation/outcome.ts";
+import { validateExecutionBid } from "./validation/payloads/execution-bid.ts";
+import {
+  type ValidatedPayloadAttestation,
+  validatePayloadAttestations,
+} from "./validation/payloads/payload-attestation.ts";
+import { validateProposerPreferences } from "./validation/payloads/proposer-preferences.ts";
 import { validateProposerSlashing } from "./validation/proposer-slashing.ts";
 import {
   type ValidatedContribution,
@@ -41,6 +48,7 @@ interface OperationProcessorParts {
   forkChoice: ForkChoice;
   events: ChainEvents;
   pools: Pick<Pools, "attestations" | "operations" | "syncCommittee" | "payloadAttestations">;
+  executionBids: Pick<ExecutionBids, "add">;
   /** Recomputes the head. */
   refreshHead(): Promise<void>;
 }
@@ -123,6 +131,37 @@ export class OperationProcessor {
     const { forkChoice, pools } = this.#parts;
     pools.payloadAttestations.addAggregate({ data, bits, signature });
     forkChoice.onPayloadAttestation(payloadVotesOf(data, bits.getTrueBitIndexes()));
+  }
+
+  /** Processes votes of the payload timeliness committee. Outcomes are in input order. */
+  async payloadAttestations(
+    messages: readonly gloas.PayloadAttestationMessage[],
+  ): Promise<Outcome<ValidatedPayloadAttestation>[]> {
+    const { context, forkChoice, events, pools } = this.#parts;
+    const outcomes = await validatePayloadAttestations(context, messages);
+    for (const outcome of outcomes) {
+      if (!outcome.ok) continue;
+      const { message, positions } = outcome.value;
+      pools.payloadAttestations.addMessage(message, positions);
+      forkChoice.onPayloadAttestation(payloadVotesOf(message.data, positions));
+      events.publish("payloadAttestation", message);
+    }
+    return outcomes;
+  }
+
+  /** Adds a bid of a builder. Throws a `GossipValidationError`. */
+  async executionBid(signed: gloas.SignedExecutionPayloadBid): Promise<void> {
+    const { context, events, executionBids } = this.#parts;
+    await validateExecutionBid(context, signed);
+    executionBids.add(signed);
+    events.publish("executionBid", signed);
+  }
+
+  /** Adds the preferences of a proposer, which bids have to match. Throws a `GossipValidationError`. */
+  async proposerPreferences(signed: gloas.SignedProposerPreferences): Promise<void> {
+    const { context, events } = this.#parts;
+    await validateProposerPreferences(context, signed);
+    events.publish("proposerPreferences", signed);
   }
 
   /** Adds a sync committee contribution by this node's own validators, without verification or events. */

@@ -205,6 +205,7 @@ export function wireParts(
     clock,
     forkChoice,
     blocks,
+    payloadStore,
     states,
     bls,
     kzg: data.kzg,
@@ -214,11 +215,13 @@ export function wireParts(
     duplicates,
     idle: () => changes.idle(),
   });
+  const executionBids = new ExecutionBids({ bls, logger: log });
   const processor = new OperationProcessor({
     context: validation,
     forkChoice,
     events,
     pools,
+    executionBids,
     refreshHead,
   });
   const sidecars = new SidecarProcessor({ context: validation, data, events });
@@ -266,7 +269,6 @@ export function wireParts(
   });
   const eth1 = new Eth1Proposals(deposits);
   const parentPayloads = new ParentPayloads({ forkChoice, blocks, payloadStore });
-  const executionBids = new ExecutionBids({ bls, logger: log });
   const producer = new BlockProducer({
     config,
     states,

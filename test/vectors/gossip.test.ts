@@ -39,3 +39,9 @@ describe("fulu gossip", () => {
     await expect(runGossipCase(vector!)).rejects.toThrow(/reject \(invalid-parent.*expected ignore/);
   });
 });
+
+describe("gloas gossip", () => {
+  const cases = vectorCases("gloas", "networking").filter(({ path }) => /^gossip_(?!partial_)/.test(path.handler));
+
+  it.each(titled(sampleOf(cases, 9)))("%s", (_, vector) => runGossipCase(vector));
+});

@@ -44,7 +44,7 @@ export class ExecutionBids {
     if (!(await verifyBidSignature(bls, expectation.base.operationState, signed))) {
       return `The bid is not signed by builder ${signed.message.builderIndex}.`;
     }
-    return this.#add(signed);
+    return this.add(signed);
   }
 
   /**
@@ -105,8 +105,8 @@ export class ExecutionBids {
     );
   }
 
-  /** Another bid of the builder may have been verified in the meantime. */
-  #add(signed: Bid): string | undefined {
+  /** Adds a valid bid. Returns why it is not added, as a sentence: another bid of the builder may have been added first. */
+  add(signed: Bid): string | undefined {
     const fault = this.#faultOfSecond(signed.message);
     if (fault !== undefined) return fault;
     const { key, bids } = this.#bidsLike(signed.message);

@@ -1,16 +1,10 @@
 import type { RootHex } from "@lodestar/types";
-import {
-  blockRootOfSidecar,
-  type DataSidecar,
-  type HeaderSidecar,
-  hasHeader,
-  isColumn,
-  slotOfSidecar,
-} from "../../data/sidecar.ts";
+import { blockRootOfSidecar, type DataSidecar, hasHeader, isColumn, slotOfSidecar } from "../../data/sidecar.ts";
 import type { ChainEvents } from "../events.ts";
 import { validateBlobSidecar } from "../validation/blob-sidecar.ts";
 import { validateColumnSidecar } from "../validation/column-sidecar.ts";
 import type { ValidationContext } from "../validation/context.ts";
+import { validateGloasColumnSidecar } from "../validation/gloas-column-sidecar.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
 interface SidecarProcessorParts {
@@ -35,13 +29,19 @@ export class SidecarProcessor {
    *
    * @throws GossipValidationError
    */
-  async process(sidecar: HeaderSidecar, subnet: number): Promise<void> {
-    const { context, data } = this.#parts;
-    const root = isColumn(sidecar)
-      ? await validateColumnSidecar(context, sidecar, subnet)
-      : await validateBlobSidecar(context, sidecar, subnet);
+  async process(sidecar: DataSidecar, subnet: number): Promise<void> {
+    const { data } = this.#parts;
+    const root = await this.#validate(sidecar, subnet);
     data.pool.add({ slot: slotOfSidecar(sidecar), root }, [sidecar]);
     this.#publishEvents(root, [sidecar]);
+  }
+
+  #validate(sidecar: DataSidecar, subnet: number): Promise<RootHex> {
+    const { context } = this.#parts;
+    if (!hasHeader(sidecar)) return validateGloasColumnSidecar(context, sidecar, subnet);
+    return isColumn(sidecar)
+      ? validateColumnSidecar(context, sidecar, subnet)
+      : validateBlobSidecar(context, sidecar, subnet);
   }
 
   /** Adds the valid sidecars of a block produced by this node, and announces them. */
@@ -76,7 +76,10 @@ export class SidecarProcessor {
   #markSeen(root: RootHex, sidecars: readonly DataSidecar[]): void {
     const { seen } = this.#parts.context;
     for (const sidecar of sidecars) {
-      if (!hasHeader(sidecar)) continue;
+      if (!hasHeader(sidecar)) {
+        seen.payloads.columns.add(sidecar.slot, root, sidecar.index);
+        continue;
+      }
       const { slot, proposerIndex } = sidecar.signedBlockHeader.message;
       seen.sidecars.add(slot, proposerIndex, sidecar.index, root);
     }

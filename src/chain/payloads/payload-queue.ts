@@ -15,6 +15,7 @@ import { AwaitingData } from "../import/awaiting-data.ts";
 import { attributeTo, BlockRejection, type InvalidPayloadRejection, isHeld } from "../import/block-rejection.ts";
 import { invalidPayload, refuseEmptyTransactions, requestPayloadVerdict } from "../import/verify-payload.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { ValidatedEnvelope } from "../validation/payloads/envelope.ts";
 import { faultOfEnvelope, verifyEnvelopeSignature } from "./envelope-verification.ts";
 import { payloadInEnvelope } from "./new-payload.ts";
 import { PayloadArrivals } from "./payload-arrivals.ts";
@@ -102,13 +103,18 @@ export class PayloadQueue {
     return forkChoice.isPayloadVerified(root) || data.missing({ signed, root }).length === 0;
   }
 
-  /** Verifies and imports the payload of a block. Throws a `BlockRejection` attributed to the block. */
+  /**
+   * Verifies and imports the payload of a block. Throws a `BlockRejection` attributed to the block. The signature of a
+   * `ValidatedEnvelope` is not verified again.
+   */
   importEnvelope(
-    signed: gloas.SignedExecutionPayloadEnvelope,
+    envelope: gloas.SignedExecutionPayloadEnvelope | ValidatedEnvelope,
     { arrivedAt = this.#parts.clock.nowSeconds(), waitsForData = true }: EnvelopeArrival = {},
   ): Promise<ImportedPayload> {
+    const isSigned = envelope instanceof ValidatedEnvelope;
+    const signed = isSigned ? envelope.signed : envelope;
     const root = toRootHex(signed.message.beaconBlockRoot);
-    return this.#once(root, () => this.#import({ signed, root, arrivedAt }, waitsForData));
+    return this.#once(root, () => this.#import({ signed, root, arrivedAt }, { waitsForData, isSigned }));
   }
 
   /** Imports a payload revealed by this node, which matches its block and is signed. Its data is in the pool. */
@@ -176,12 +182,15 @@ export class PayloadQueue {
     return importing;
   }
 
-  async #import(envelope: ArrivedEnvelope, waitsForData: boolean): Promise<ImportedPayload> {
+  async #import(
+    envelope: ArrivedEnvelope,
+    { waitsForData, isSigned }: { waitsForData: boolean; isSigned: boolean },
+  ): Promise<ImportedPayload> {
     const { root, signed } = envelope;
     const { data } = this.#parts;
     try {
       if (this.#isClosed) throw new BlockRejection("node-stopping", "The node is stopping; no payloads are imported.");
-      const matching = await this.#match(envelope);
+      const matching = await this.#match(envelope, isSigned);
       if (matching === null) return { root, known: true };
       const pending = this.#awaitingData.answerOf(root);
       if (pending === undefined && data.missing(matching).length === 0) {
@@ -203,7 +212,7 @@ export class PayloadQueue {
    * Checks an envelope against its block (verify_execution_payload_envelope, without the execution). Returns null if
    * the payload is already known.
    */
-  async #match({ signed, root, arrivedAt }: ArrivedEnvelope): Promise<MatchingPayload | null> {
+  async #match({ signed, root, arrivedAt }: ArrivedEnvelope, isSigned: boolean): Promise<MatchingPayload | null> {
     const { config, bls, blocks, states, forkChoice, logger } = this.#parts;
     const node = forkChoice.get(root);
     const block = node && (await blocks.signedByRoot(root));
@@ -220,7 +229,7 @@ export class PayloadQueue {
       logger.info("Rejected payload that does not match its block", { slot: node.slot, root, fault });
       throw new BlockRejection("invalid-envelope", `The envelope does not match block ${root}: ${fault}`);
     }
-    if (!(await verifyEnvelopeSignature(config, bls, state, signed))) {
+    if (!isSigned && !(await verifyEnvelopeSignature(config, bls, state, signed))) {
       throw new BlockRejection("invalid-signature", `Invalid signature of the payload of block ${root}.`);
     }
     const matching = { signed: block, root, envelope: signed };

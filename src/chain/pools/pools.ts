@@ -15,6 +15,7 @@ import {
   SeenSidecars,
   SeenSyncMessages,
 } from "./seen.ts";
+import { SeenPayloads } from "./seen-payloads.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
 
 export type PoolsSnapshot = ReturnType<Pools["capture"]>;
@@ -33,10 +34,12 @@ export class Pools {
     syncMessages: new SeenSyncMessages(),
     contributions: new SeenContributions(),
     sidecars: new SeenSidecars(),
+    payloads: new SeenPayloads(),
   };
 
   capture() {
-    const { attesters, aggregators, aggregates, blockProposers, syncMessages, contributions, sidecars } = this.seen;
+    const { attesters, aggregators, aggregates, blockProposers, syncMessages, contributions, sidecars, payloads } =
+      this.seen;
     return {
       attestations: this.attestations.capture(),
       operations: this.operations.capture(),
@@ -49,6 +52,7 @@ export class Pools {
       syncMessages: syncMessages.capture(),
       contributions: contributions.capture(),
       sidecars: sidecars.capture(),
+      payloads: payloads.capture(),
     };
   }
 
@@ -65,6 +69,7 @@ export class Pools {
     this.seen.syncMessages.restore(snapshot.syncMessages);
     this.seen.contributions.restore(snapshot.contributions);
     this.seen.sidecars.restore(snapshot.sidecars);
+    this.seen.payloads.restore(snapshot.payloads);
   }
 
   /** Drops entries that are too old for inclusion and gossip. */
@@ -79,6 +84,7 @@ export class Pools {
     this.seen.aggregates.prune(epoch);
     this.seen.syncMessages.prune(slot);
     this.seen.contributions.prune(slot);
+    this.seen.payloads.pruneBySlot(slot);
   }
 
   /** Drops entries made obsolete by finality. */
@@ -86,6 +92,7 @@ export class Pools {
     this.operations.prune(finalizedState);
     this.seen.blockProposers.prune(finalizedState.slot);
     this.seen.sidecars.prune(finalizedState.slot);
+    this.seen.payloads.pruneByFinality(finalizedState.slot);
   }
 
   /** Stores all pools. */

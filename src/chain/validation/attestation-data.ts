@@ -152,11 +152,11 @@ export class AttestationDataRules {
         `${this.#subject} votes for the payload of block ${blockRoot} of its own slot ${slot}; its data index must be 0.`,
       );
     }
-    if (block?.bid === undefined || forkChoice.isPayloadVerified(blockRoot)) return;
-    throw ignore(
-      "unknown-payload",
-      `${this.#subject} votes for the payload of block ${blockRoot}, which has not arrived or is invalid.`,
-    );
+    if (block?.bid === undefined || block.execution.status === "valid") return;
+    const vote = `${this.#subject} votes for the payload of block ${blockRoot}`;
+    if (block.execution.status === "absent") throw ignore("unknown-payload", `${vote}, which has not arrived.`);
+    if (block.execution.status === "invalid") throw reject("invalid-payload", `${vote}, which is invalid.`);
+    throw ignore("optimistic-payload", `${vote}, which has not been validated.`);
   }
 
   #refuseBlockBeforeFinality({ root, slot }: { root: RootHex; slot: Slot }): void {

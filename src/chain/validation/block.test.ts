@@ -148,8 +148,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     const context = {
       ...chain.context,
       states: {
-        head: chain.headState,
-        shuffling: chain.context.states.shuffling,
+        ...chain.context.states,
         preState: () => Promise.reject(new Error("gone")),
       },
     };
@@ -218,8 +217,7 @@ describe("the rules about payloads", () => {
     const head = merged.headState.clone() as CachedBeaconStateBellatrix;
     head.latestExecutionPayloadHeader = ssz.bellatrix.ExecutionPayloadHeader.defaultViewDU();
     head.commit();
-    const { shuffling, preState } = merged.context.states;
-    await validateGossipBlock({ ...merged.context, states: { head, shuffling, preState } }, signed);
+    await validateGossipBlock({ ...merged.context, states: { ...merged.context.states, head } }, signed);
     await merged.close();
   });
 });

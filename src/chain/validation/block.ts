@@ -2,6 +2,7 @@ import { ForkSeq } from "@lodestar/params";
 import {
   blindedOrFullBlockHashTreeRoot,
   type CachedBeaconStateAllForks,
+  type CachedBeaconStateGloas,
   computeEpochAtSlot,
   computeTimeAtSlot,
   isExecutionStateType,
@@ -11,15 +12,19 @@ import {
   type BeaconBlock,
   type BlindedBeaconBlock,
   type bellatrix,
+  type gloas,
   type RootHex,
   type SignedBeaconBlock,
   ssz,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { bidOf } from "../blocks/bid.ts";
 import type { AnySignedBlock } from "../import/apply-block.ts";
 import type { ValidationContext } from "./context.ts";
 import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
+import { refuseOtherParent, refuseOtherPayload, refuseUnknownParentPayload } from "./payloads/block-bid.ts";
+import { refuseTooManyOperations } from "./payloads/operation-limits.ts";
 import {
   refuseFinalizedSlot,
   refuseInvalidParent,
@@ -51,7 +56,7 @@ export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
   }
 
   /**
-   * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Checks rules
+   * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to gloas). Checks rules
    * about the parent, including whether it is known, only after the proposer signature. Does not mark the block as
    * seen.
    */
@@ -65,13 +70,20 @@ export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
     refuseFinalizedSlot(context, block.slot, SUBJECT);
     await reportConflict(context, signed, context.seen.blockProposers.root(block.slot, block.proposerIndex));
     refuseSecondBlock(context, block, root);
+    const bid = bidOf(block);
+    if (bid) refuseTooManyOperations(block.body as gloas.BeaconBlockBody, SUBJECT);
+    const parentRoot = toRootHex(block.parentRoot);
     refuseUnknownProposer(context, block, SUBJECT);
     const proposal = { proposal: block, root: blockRoot, signature };
     await verifyProposerSignature(context, proposal, SUBJECT);
     refuseInvalidParent(context, proposal, SUBJECT);
-    refuseWrongPayload(context, block);
+    if (bid) refuseUnknownParentPayload(context, block.slot, bid, parentRoot);
+    else refuseWrongPayload(context, block);
     refuseTooManyBlobs(context, block);
-    return new ValidatedBlock(signed, root, await verifyProposerDuty(context, block, SUBJECT));
+    if (bid) refuseOtherParent(bid, parentRoot);
+    const preState = await verifyProposerDuty(context, block, SUBJECT);
+    if (bid) refuseOtherPayload(context, bid, parentRoot, preState as CachedBeaconStateGloas);
+    return new ValidatedBlock(signed, root, preState);
   }
 }
 
@@ -177,10 +189,11 @@ function isBeforeMerge(
 
 /** deneb/p2p-interface.md, beacon_block; since Fulu the limit comes from the blob schedule (EIP-7892). */
 function refuseTooManyBlobs({ config }: ValidationContext, { slot, body }: AnyBlock): void {
-  if (!("blobKzgCommitments" in body)) return;
+  const commitments = "blobKzgCommitments" in body ? body.blobKzgCommitments : bidOf({ body })?.blobKzgCommitments;
+  if (!commitments) return;
   const epoch = computeEpochAtSlot(slot);
   const limit = config.getMaxBlobsPerBlock(epoch);
-  const count = body.blobKzgCommitments.length;
+  const count = commitments.length;
   if (count > limit) {
     throw reject(
       "too-many-blobs",

@@ -6,6 +6,7 @@ import type { Kzg } from "../../data/kzg/kzg.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { InvalidBlockRoots } from "../import/invalid-block-roots.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type {
@@ -17,6 +18,7 @@ import type {
   SeenSidecars,
   SeenSyncMessages,
 } from "../pools/seen.ts";
+import type { SeenPayloads } from "../pools/seen-payloads.ts";
 import type { DuplicateKeys } from "./duplicate-keys.ts";
 import { GossipValidationError } from "./outcome.ts";
 import type { VerifiedHeaders } from "./verified-headers.ts";
@@ -29,6 +31,7 @@ export interface SeenCaches {
   readonly syncMessages: SeenSyncMessages;
   readonly contributions: SeenContributions;
   readonly sidecars: SeenSidecars;
+  readonly payloads: SeenPayloads;
 }
 
 interface ValidationStates {
@@ -38,6 +41,8 @@ interface ValidationStates {
   shuffling(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling>;
   /** Returns the parent's post-state advanced to the slot. */
   preState(parentRoot: RootHex, slot: Slot): Promise<CachedBeaconStateAllForks>;
+  /** Returns the post-state of a block. */
+  ofBlock(root: RootHex): Promise<CachedBeaconStateAllForks>;
 }
 
 /** Dependencies of gossip validation. */
@@ -58,8 +63,11 @@ export interface ValidationContext {
     | "isPayloadVerified"
     | "finalized"
     | "head"
+    | "headNode"
+    | "childrenOf"
+    | "shouldBuildOnFull"
   >;
-  readonly blocks: Pick<BlockStore, "link">;
+  readonly blocks: Pick<BlockStore, "link" | "signedByRoot">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
   readonly kzg: Pick<Kzg, "verifyBlobs" | "verifyCells">;
   /** Blocks that violate consensus rules, and their descendants. */
@@ -75,6 +83,8 @@ export interface ValidationContext {
   >;
   readonly states: ValidationStates;
   readonly duplicates: DuplicateKeys;
+  /** Returns the gas limit of a known payload that a child of the block can be built on; undefined for others. */
+  payloadGasLimit(blockHash: RootHex, parent: ForkChoiceBlock): Promise<bigint | undefined>;
 }
 
 /**

@@ -200,8 +200,7 @@ describe.each(FORKS)("the rules for sidecars of %s", (fork) => {
 
   it("ignores a sidecar while its parent's state is unavailable", async () => {
     const sidecar = await firstSidecar();
-    const { head, shuffling } = chain.context.states;
-    const states = { head, shuffling, preState: () => Promise.reject(new Error("gone")) };
+    const states = { ...chain.context.states, preState: () => Promise.reject(new Error("gone")) };
     const refusal = await refusalOf(validateOn({ ...chain.context, states }, sidecar));
     expect(refusal).toMatchObject({ action: "ignore", reason: "state-unavailable" });
     await validate(sidecar);

@@ -15,16 +15,20 @@ export function refuseFutureSlot({ config, clock }: TimeContext, slot: Slot, wha
 }
 
 /** Returns true if the slot started longer ago than the allowed clock disparity. */
-function hasPassed({ config, clock }: TimeContext, slot: Slot): boolean {
+export function hasPassed({ config, clock }: TimeContext, slot: Slot): boolean {
   return clock.slotStartSeconds(slot) + config.MAXIMUM_GOSSIP_CLOCK_DISPARITY / 1000 < clock.nowSeconds();
 }
 
 /** altair/p2p-interface.md, `is_current_slot`: throws for any other slot. */
 export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);
-  if (hasPassed(context, slot + 1)) {
-    throw ignore("past-slot", `${what}'s slot ${slot} is not the current slot ${context.clock.currentSlot}.`);
-  }
+  refusePastSlot(context, slot, what);
+}
+
+/** Throws if the slot is over, allowing for clock disparity. */
+export function refusePastSlot(context: TimeContext, slot: Slot, what: string): void {
+  if (!hasPassed(context, slot + 1)) return;
+  throw ignore("past-slot", `${what}'s slot ${slot} is over: the current slot is ${context.clock.currentSlot}.`);
 }
 
 /**

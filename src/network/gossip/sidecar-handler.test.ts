@@ -4,6 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { GossipValidationError } from "../../chain/validation/outcome.ts";
+import { hasHeader } from "../../data/sidecar.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { Verdict } from "./message-types.ts";
 import { SidecarHandler } from "./sidecar-handler.ts";
@@ -29,6 +30,7 @@ function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
           async process(sidecar, subnet) {
             await new Promise<void>((resolve) => pending.push(resolve));
             expect(subnet).toBe(5);
+            if (!hasHeader(sidecar)) throw new Error("The test has sidecars with headers only.");
             const parent = toRootHex(sidecar.signedBlockHeader.message.parentRoot);
             if (!parents.has(parent)) throw new GossipValidationError("ignore", "unknown-parent", "It is not known.");
             if (sidecar.index === 13) throw new GossipValidationError("reject", "bad-signature", "It is not signed.");

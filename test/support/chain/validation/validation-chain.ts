@@ -24,6 +24,7 @@ import {
   SeenSidecars,
   SeenSyncMessages,
 } from "../../../../src/chain/pools/seen.ts";
+import { SeenPayloads } from "../../../../src/chain/pools/seen-payloads.ts";
 import { AttachedValidators } from "../../../../src/chain/subscriptions/attached-validators.ts";
 import type { SeenCaches, ValidationContext } from "../../../../src/chain/validation/context.ts";
 import { DuplicateKeys } from "../../../../src/chain/validation/duplicate-keys.ts";
@@ -87,6 +88,7 @@ export class TestChain {
     syncMessages: new SeenSyncMessages(),
     contributions: new SeenContributions(),
     sidecars: new SeenSidecars(),
+    payloads: new SeenPayloads(),
   };
   readonly #postStates = new Map<RootHex, CachedBeaconStateAllForks>();
   headRoot: RootHex;
@@ -235,7 +237,7 @@ export class TestChain {
       config: this.config,
       clock: this.clock,
       forkChoice: this.forkChoice,
-      blocks: { link: async () => null },
+      blocks: { link: async () => null, signedByRoot: async () => null },
       bls: this.#bls,
       kzg: this.kzg,
       invalidBlocks: new InvalidBlockRoots(),
@@ -251,7 +253,9 @@ export class TestChain {
         shuffling: async (root, epoch) =>
           chain.advanced(root, computeStartSlotAtEpoch(epoch)).epochCtx.getShufflingAtEpoch(epoch),
         preState: async (parentRoot, slot) => chain.advanced(parentRoot, slot),
+        ofBlock: async (root) => chain.stateAfter(root),
       },
+      payloadGasLimit: async () => undefined,
     };
   }
 }
