@@ -20,16 +20,19 @@ export async function makeExamples(): Promise<Map<string, MadeExample>> {
   const isShownOnPhase0 = (method: MethodDefinition) =>
     isServedOn(method, ForkName.phase0) && !method.example.isShownLater;
   const made = await makeOn(ForkName.phase0, methods.filter(isShownOnPhase0));
+  const isOfGloas = (method: MethodDefinition) =>
+    method.since === ForkName.gloas && method.access !== "dev" && isServedOn(method, ForkName.gloas);
   const others = await makeOn(
     ForkName.fulu,
-    methods.filter((method) => !isShownOnPhase0(method) && !method.needsEvm),
+    methods.filter((method) => !isShownOnPhase0(method) && !isOfGloas(method) && !method.needsEvm),
   );
+  const gloas = await makeOn(ForkName.gloas, methods.filter(isOfGloas));
   const executed = await makeOn(
     ForkName.fulu,
     methods.filter(({ needsEvm }) => needsEvm),
     { hasEvm: true },
   );
-  return new Map([...made, ...others, ...executed]);
+  return new Map([...made, ...others, ...gloas, ...executed]);
 }
 
 async function makeOn(

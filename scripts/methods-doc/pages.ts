@@ -3,6 +3,7 @@ import { methods as allMethods } from "../../src/api/method-groups.ts";
 import { blobMethods, columnMethods } from "../../src/api/methods/blocks/blobs.ts";
 import { blockPublicationMethods } from "../../src/api/methods/blocks/block-publication.ts";
 import { blockMethods } from "../../src/api/methods/blocks/blocks.ts";
+import { envelopeMethods } from "../../src/api/methods/blocks/envelopes.ts";
 import { rewardMethods } from "../../src/api/methods/blocks/rewards.ts";
 import { chainHeadMethods } from "../../src/api/methods/chain/chain-head.ts";
 import { chainTimeMethods } from "../../src/api/methods/chain/chain-time.ts";
@@ -36,8 +37,10 @@ import { nodeMethods } from "../../src/api/methods/node/node.ts";
 import { readinessMethods } from "../../src/api/methods/node/readiness.ts";
 import { attestationPoolMethods } from "../../src/api/methods/pools/attestations.ts";
 import { blsToExecutionChangePoolMethods } from "../../src/api/methods/pools/bls-to-execution-changes.ts";
+import { payloadAttestationPoolMethods } from "../../src/api/methods/pools/payload-attestations.ts";
 import { slashingPoolMethods } from "../../src/api/methods/pools/slashings.ts";
 import { voluntaryExitPoolMethods } from "../../src/api/methods/pools/voluntary-exits.ts";
+import { stateBuilderMethods } from "../../src/api/methods/states/builders.ts";
 import { committeeMethods } from "../../src/api/methods/states/committees.ts";
 import { debugMethods } from "../../src/api/methods/states/debug.ts";
 import { proofMethods } from "../../src/api/methods/states/proofs.ts";
@@ -48,6 +51,7 @@ import { withdrawalMethods } from "../../src/api/methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "../../src/api/methods/validator/attestation-production.ts";
 import { blockProductionMethods } from "../../src/api/methods/validator/block-production.ts";
 import { dutyMethods } from "../../src/api/methods/validator/duties.ts";
+import { payloadAttestationMethods } from "../../src/api/methods/validator/payload-attestations.ts";
 import { subscriptionMethods } from "../../src/api/methods/validator/subscriptions.ts";
 import { syncCommitteeMethods } from "../../src/api/methods/validator/sync-committee.ts";
 
@@ -68,9 +72,9 @@ const page = (name: string, title: string, ...methods: readonly MethodDefinition
 /** All pages. The last one has the methods of no other. */
 export function methodPages(): MethodPage[] {
   const pages = [
-    page("states", "States", [...stateMethods], [...committeeMethods]),
+    page("states", "States", [...stateMethods], [...committeeMethods], [...stateBuilderMethods]),
     page("validators", "Validators of a state", [...validatorMethods], [...validatorPageMethods]),
-    page("blocks", "Blocks", [...blockMethods], [...blockPublicationMethods]),
+    page("blocks", "Blocks", [...blockMethods], [...blockPublicationMethods], [...envelopeMethods]),
     page("blobs", "Blobs and data columns", [...blobMethods], [...columnMethods]),
     page("rewards", "Rewards, withdrawals and deposits", [
       ...rewardMethods,
@@ -83,8 +87,9 @@ export function methodPages(): MethodPage[] {
       ...slashingPoolMethods,
       ...voluntaryExitPoolMethods,
       ...blsToExecutionChangePoolMethods,
+      ...payloadAttestationPoolMethods,
     ]),
-    page("duties", "Validator duties", [...dutyMethods], [...subscriptionMethods]),
+    page("duties", "Validator duties", [...dutyMethods], [...payloadAttestationMethods], [...subscriptionMethods]),
     page("production", "Block and attestation production", [
       ...blockProductionMethods,
       ...attestationProductionMethods,

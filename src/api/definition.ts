@@ -15,6 +15,7 @@ import {
 } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { Example } from "./example.ts";
+import type { NoContent } from "./no-content.ts";
 import type { ForkSchema, ParamSchema } from "./params/schema.ts";
 import type { JsonSchema } from "./schemas.ts";
 
@@ -81,6 +82,8 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
    * immutable.
    */
   readonly growsAfterFinality?: true;
+  /** True if there may be nothing to return: the result is null then, and the status in REST 204. */
+  readonly mayBeEmpty?: true;
   /** True for a health probe, which needs no token and is also served on the metrics port. */
   readonly isProbe?: true;
   /**
@@ -273,6 +276,7 @@ interface DefinitionOptions<Definitions extends ParamDefinitions>
         | "dependsOn"
         | "elementOf"
         | "growsAfterFinality"
+        | "mayBeEmpty"
         | "isProbe"
       >
     > {
@@ -313,7 +317,7 @@ export function defineMethod<Definitions extends ParamDefinitions = Record<never
 /** Return type of an operation's handler: the data, and the metadata if the operation has any. */
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers of operations without a response body return nothing at all.
 type ResponseOf<Data, Meta> = [Data] extends [void] ? { status: number } | void : WithMeta<Data, Meta>;
-type WithMeta<Data, Meta> = [undefined] extends [Meta] ? { data: Data } : { data: Data; meta: Meta };
+type WithMeta<Data, Meta> = NoContent | ([undefined] extends [Meta] ? { data: Data } : { data: Data; meta: Meta });
 
 interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
   /** Writes the response as JSON instead of encoding the handler's result. */

@@ -6,6 +6,7 @@ import type { MetaCodec, ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { CallContext, DispatchedMethod } from "./definition.ts";
 import type { Lanes } from "./lanes.ts";
+import { NO_CONTENT } from "./no-content.ts";
 
 type Args = Record<string, unknown>;
 type Codec = ResponseCodec<unknown, unknown>;
@@ -53,7 +54,9 @@ export function sszExecutor(
   lanes: Pick<Lanes, "stream">,
 ): Executor {
   return withFailures(async (args, call) => {
-    const { data, meta } = (await (ssz ?? handler!)(context, args, call)) as HandlerResponse;
+    const response = (await (ssz ?? handler!)(context, args, call)) as HandlerResponse;
+    if (response.status === NO_CONTENT.status) return emptyResponse();
+    const { data, meta } = response;
     return { body: sszBody(codec!, { data, meta }, lanes), ...encodeMeta(codec!.meta, meta) };
   });
 }
@@ -83,7 +86,12 @@ function encoderOf(
   return (response) => encodeResponse(codec, response as HandlerResponse);
 }
 
-function encodeResponse(codec: Codec, { data, meta }: HandlerResponse): MethodResponse {
+function emptyResponse(): MethodResponse {
+  return { body: encodeJson(null), status: NO_CONTENT.status };
+}
+
+function encodeResponse(codec: Codec, { data, meta, status }: HandlerResponse): MethodResponse {
+  if (status === NO_CONTENT.status) return emptyResponse();
   const dataJson = codec.data.toJson(data, meta);
   const body = codec.transform?.toResponse(dataJson, codec.meta.toJson(meta));
   // If the REST body has no `data`, the whole body is the result and there is no metadata.

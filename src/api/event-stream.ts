@@ -9,6 +9,7 @@ import { hasHeader } from "../data/sidecar.ts";
 import { versionedHashesOf } from "../execution/engine.ts";
 import { encodeJson } from "../json/encode.ts";
 import type { EventReader, Feed } from "../server/events/feed.ts";
+import { followPayloads } from "./payload-events.ts";
 
 const { EventType } = routes.events;
 
@@ -113,7 +114,10 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
     feed: (topics) => ({
       topics,
       open(reader) {
-        if (!isFollowing) followChain(config, events, publish);
+        if (!isFollowing) {
+          followChain(config, events, publish);
+          followPayloads(events, publish);
+        }
         isFollowing = true;
         const sets = topics.map((topic) => {
           const set = readers.get(topic) ?? new Set();

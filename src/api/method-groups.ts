@@ -2,6 +2,7 @@ import type { MethodDefinition } from "./definition.ts";
 import { blobMethods, columnMethods } from "./methods/blocks/blobs.ts";
 import { blockPublicationMethods } from "./methods/blocks/block-publication.ts";
 import { blockMethods } from "./methods/blocks/blocks.ts";
+import { envelopeMethods } from "./methods/blocks/envelopes.ts";
 import { rewardMethods } from "./methods/blocks/rewards.ts";
 import { chainHeadMethods } from "./methods/chain/chain-head.ts";
 import { chainTimeMethods } from "./methods/chain/chain-time.ts";
@@ -38,8 +39,10 @@ import { nodeMethods } from "./methods/node/node.ts";
 import { readinessMethods } from "./methods/node/readiness.ts";
 import { attestationPoolMethods } from "./methods/pools/attestations.ts";
 import { blsToExecutionChangePoolMethods } from "./methods/pools/bls-to-execution-changes.ts";
+import { payloadAttestationPoolMethods } from "./methods/pools/payload-attestations.ts";
 import { slashingPoolMethods } from "./methods/pools/slashings.ts";
 import { voluntaryExitPoolMethods } from "./methods/pools/voluntary-exits.ts";
+import { stateBuilderMethods } from "./methods/states/builders.ts";
 import { committeeMethods } from "./methods/states/committees.ts";
 import { debugMethods } from "./methods/states/debug.ts";
 import { proofMethods } from "./methods/states/proofs.ts";
@@ -50,6 +53,7 @@ import { withdrawalMethods } from "./methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "./methods/validator/attestation-production.ts";
 import { blockProductionMethods } from "./methods/validator/block-production.ts";
 import { dutyMethods } from "./methods/validator/duties.ts";
+import { payloadAttestationMethods } from "./methods/validator/payload-attestations.ts";
 import { subscriptionMethods } from "./methods/validator/subscriptions.ts";
 import { syncCommitteeMethods } from "./methods/validator/sync-committee.ts";
 import type { MethodGroup } from "./openrpc.ts";
@@ -64,6 +68,8 @@ const beacon = [
   ...withdrawalMethods,
   ...rewardMethods,
   ...depositSnapshotMethods,
+  ...stateBuilderMethods,
+  ...envelopeMethods,
   ...beaconGloasMethods,
 ] as const;
 const pools = [
@@ -71,6 +77,7 @@ const pools = [
   ...slashingPoolMethods,
   ...voluntaryExitPoolMethods,
   ...blsToExecutionChangePoolMethods,
+  ...payloadAttestationPoolMethods,
 ] as const;
 const validator = [
   ...dutyMethods,
@@ -78,6 +85,7 @@ const validator = [
   ...attestationProductionMethods,
   ...syncCommitteeMethods,
   ...subscriptionMethods,
+  ...payloadAttestationMethods,
   ...validatorGloasMethods,
 ] as const;
 const node = [...nodeMethods, ...readinessMethods, ...networkMethods] as const;

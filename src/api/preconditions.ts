@@ -24,13 +24,22 @@ export async function requireVerifiedHead(chain: Pick<BeaconChain, "status" | "p
   }
 }
 
-/** Throws if a block is optimistic or invalid, since validators are going to attest to it. */
-export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice">, root: RootHex): void {
-  const status = forkChoice.get(root)?.execution.status;
+/**
+ * Throws if a block is optimistic or invalid, since validators are going to attest to it. Since gloas, its own payload
+ * counts only with `isFull`.
+ */
+export function requireVerifiedBlock(
+  { forkChoice, payloads }: Pick<BeaconChain, "forkChoice" | "payloads">,
+  root: RootHex,
+  { isFull = false } = {},
+): void {
+  const block = forkChoice.get(root);
+  if (block === undefined) return;
+  const payloadStatus = block.bid === undefined || isFull ? "full" : "pending";
+  if (!payloads.isNodeOptimistic({ root, payloadStatus })) return;
+  const { status } = forkChoice.payloadBlock({ root, payloadStatus })?.execution ?? {};
   if (status === "invalid") throw unavailable(`The execution payload of block ${root} is invalid.`);
-  if (status === "optimistic") {
-    throw unavailable(`Block ${root} is verified only optimistically: its execution payload is not validated yet.`);
-  }
+  throw unavailable(`Block ${root} is verified only optimistically: its execution payload is not validated yet.`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { VALIDATOR_STATUSES } from "../json/validator-status.ts";
 import { ETH_OBJECTS } from "./eth-schemas.ts";
+import { PAYLOAD_OBJECTS } from "./payload-schemas.ts";
 import { PROOF_OBJECTS } from "./proofs/proof-schemas.ts";
 import {
   boolean,
@@ -253,6 +254,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...SCALARS,
   ...CHAIN_OBJECTS,
   ...API_OBJECTS,
+  ...PAYLOAD_OBJECTS,
   ...PROOF_OBJECTS,
   ...ETH_OBJECTS,
 };
@@ -261,6 +263,7 @@ type ShapeName =
   | keyof typeof SCALARS
   | keyof typeof CHAIN_OBJECTS
   | keyof typeof API_OBJECTS
+  | keyof typeof PAYLOAD_OBJECTS
   | keyof typeof PROOF_OBJECTS
   | keyof typeof ETH_OBJECTS;
 

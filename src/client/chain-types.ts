@@ -173,6 +173,56 @@ export type Peer = {
   direction: "inbound" | "outbound";
 };
 
+export type Builder = {
+  pubkey: Pubkey;
+  version: Uint64;
+  execution_address: Address;
+  balance: Uint64;
+  deposit_epoch: Uint64;
+  withdrawable_epoch: Uint64;
+};
+
+export type StateBuilder = { index: Uint64; status: "pending" | "active" | "exited"; builder: Builder };
+
+export type PayloadAttestationData = {
+  beacon_block_root: Root;
+  slot: Uint64;
+  payload_present: boolean;
+  blob_data_available: boolean;
+};
+
+/** Votes of the payload timeliness committee on the payload of a block. */
+export type PayloadAttestation = { aggregation_bits: Bits; data: PayloadAttestationData; signature: Signature };
+
+export type PtcDuty = { pubkey: Pubkey; validator_index: Uint64; slot: Uint64 };
+
+/** Commits to a payload. Amounts are in Gwei. */
+export type ExecutionPayloadBid = {
+  parent_block_hash: Root;
+  parent_block_root: Root;
+  block_hash: Root;
+  prev_randao: Root;
+  fee_recipient: Address;
+  gas_limit: Uint64;
+  builder_index: Uint64;
+  slot: Uint64;
+  value: Uint64;
+  execution_payment: Uint64;
+  blob_kzg_commitments: Array<Bytes>;
+  execution_requests_root: Root;
+};
+
+/** Reveals the payload of a block. */
+export type ExecutionPayloadEnvelope = {
+  payload: ExecutionPayloadGloas;
+  execution_requests: ExecutionRequestsGloas;
+  builder_index: Uint64;
+  beacon_block_root: Root;
+  parent_beacon_block_root: Root;
+};
+
+export type SignedExecutionPayloadEnvelope = { message: ExecutionPayloadEnvelope; signature: Signature };
+
 /** Proof of one path or generalized index of a state. */
 export type StateProof = {
   /** Root that the proof is verified against. */ root: Root;
@@ -1000,34 +1050,6 @@ export interface SignedExecutionPayloadBid {
   signature: Signature;
 }
 
-export interface ExecutionPayloadBid {
-  parent_block_hash: Root;
-  parent_block_root: Root;
-  block_hash: Root;
-  prev_randao: Root;
-  fee_recipient: Address;
-  gas_limit: Uint64;
-  builder_index: Uint64;
-  slot: Uint64;
-  value: Uint64;
-  execution_payment: Uint64;
-  blob_kzg_commitments: Array<Bytes>;
-  execution_requests_root: Root;
-}
-
-export interface PayloadAttestation {
-  aggregation_bits: Bits;
-  data: PayloadAttestationData;
-  signature: Signature;
-}
-
-export interface PayloadAttestationData {
-  beacon_block_root: Root;
-  slot: Uint64;
-  payload_present: boolean;
-  blob_data_available: boolean;
-}
-
 export interface BuilderDepositRequest {
   pubkey: Pubkey;
   withdrawal_credentials: Root;
@@ -1040,15 +1062,6 @@ export interface BuilderExitRequest {
   pubkey: Pubkey;
 }
 
-export interface Builder {
-  pubkey: Pubkey;
-  version: Uint64;
-  execution_address: Address;
-  balance: Uint64;
-  deposit_epoch: Uint64;
-  withdrawable_epoch: Uint64;
-}
-
 export interface BuilderPendingPayment {
   weight: Uint64;
   withdrawal: BuilderPendingWithdrawal;
@@ -1059,19 +1072,6 @@ export interface BuilderPendingWithdrawal {
   fee_recipient: Address;
   amount: Uint64;
   builder_index: Uint64;
-}
-
-export interface SignedExecutionPayloadEnvelope {
-  message: ExecutionPayloadEnvelope;
-  signature: Signature;
-}
-
-export interface ExecutionPayloadEnvelope {
-  payload: ExecutionPayloadGloas;
-  execution_requests: ExecutionRequestsGloas;
-  builder_index: Uint64;
-  beacon_block_root: Root;
-  parent_beacon_block_root: Root;
 }
 
 export interface PayloadAttestationMessage {

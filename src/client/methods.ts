@@ -38,9 +38,12 @@ import type {
   LightClientBootstrap,
   LightClientFinalityUpdate,
   LightClientOptimisticUpdate,
+  PayloadAttestation,
+  PayloadAttestationData,
   Peer,
   ProposerDuty,
   ProposerSlashing,
+  PtcDuty,
   Pubkey,
   Quantity,
   Root,
@@ -49,8 +52,10 @@ import type {
   SignedBeaconBlock,
   SignedBLSToExecutionChange,
   SignedBlindedBeaconBlock,
+  SignedExecutionPayloadEnvelope,
   SignedVoluntaryExit,
   SingleAttestation,
+  StateBuilder,
   StateId,
   StateMultiproof,
   StateProof,
@@ -489,7 +494,7 @@ export interface Methods<F extends ForkName = ForkName> {
     execution_block_hash: Root;
     execution_block_height: Uint64;
   }>;
-  /** The builders of a state. Not implemented. */
+  /** Builders of a state with their balances and statuses, by index. */
   post_v1_beacon_states_stateId_builders(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -501,7 +506,15 @@ export interface Methods<F extends ForkName = ForkName> {
       };
     },
     options?: CallOptions,
-  ): Promise<unknown>;
+  ): Promise<Array<StateBuilder>>;
+  /** The signed envelope with the execution payload of a block. */
+  get_v1_beacon_execution_payload_envelopes_blockId(
+    params: {
+      /** Block id: head, genesis, finalized, a slot or a block root. */
+      block_id: BlockId;
+    },
+    options?: CallOptions,
+  ): Promise<SignedExecutionPayloadEnvelope>;
   /** Submits a builder's bid. Not implemented. */
   post_v1_beacon_execution_payload_bids(
     params: {
@@ -541,22 +554,6 @@ export interface Methods<F extends ForkName = ForkName> {
         | "heze";
       /** True if the blobs are included. */
       blob_data_included?: boolean;
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
-  /** The signed execution payload envelope of a block. Not implemented. */
-  get_v1_beacon_execution_payload_envelopes_blockId(
-    params: {
-      /** Block id: head, genesis, finalized, a slot or a block root. */
-      block_id: BlockId;
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
-  /** Payload attestations in the pool. Not implemented. */
-  get_v1_beacon_pool_payload_attestations(
-    params?: {
-      /** Slot of the attestations. */
-      slot?: string | number | bigint;
     },
     options?: CallOptions,
   ): Promise<unknown>;
@@ -702,6 +699,14 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<true>;
+  /** Payload attestations in the pool: the best aggregate of each slot, block and vote. */
+  get_v1_beacon_pool_payload_attestations(
+    params?: {
+      /** Slot of the attestations. */
+      slot?: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<Array<PayloadAttestation>>;
   /** Network identity of the node: peer id, ENR, addresses and metadata. */
   get_v1_node_identity(
     params?: Record<string, never>,
@@ -1077,18 +1082,26 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<{ validator_index: Uint64; slot: Uint64; subcommittee_index: Uint64; selection_proof: Signature }>>;
-  /** Duties of the payload timeliness committee. Not implemented. */
+  /** Slots in which validators are in the payload timeliness committee. */
   post_v1_validator_duties_ptc_epoch(
     params: {
-      /** The epoch of the duties. */
+      /** Epoch of the duties, at most one after the current epoch. */
       epoch: string | number | bigint;
-      /** The validators. */
+      /** Validator indices. */
       validator_indices: ReadonlyArray<string | number | bigint>;
     },
     options?: CallOptions,
-  ): Promise<unknown>;
+  ): Promise<Array<PtcDuty>>;
   /** Alias of post_v1_validator_duties_ptc_epoch. */
   post_v1_validator_duties_ptc: Methods<F>["post_v1_validator_duties_ptc_epoch"];
+  /** Whether the payload and the blobs of a slot's block have arrived, for members of the committee to sign. Null if there is no block, in which case they do not vote. */
+  get_v1_validator_payload_attestation_data(
+    params: {
+      /** The current or the previous slot. */
+      slot: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<PayloadAttestationData | null>;
   /** A new block without its payload. Not implemented. */
   get_v4_validator_blocks_slot(
     params: {
@@ -1109,14 +1122,6 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<unknown>;
   /** Alias of get_v4_validator_blocks_slot. */
   get_v4_validator_block: Methods<F>["get_v4_validator_blocks_slot"];
-  /** Payload attestation data to sign. Not implemented. */
-  get_v1_validator_payload_attestation_data(
-    params: {
-      /** The slot of the payload. */
-      slot: string | number | bigint;
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
   /** Submits proposer preferences for builders. Not implemented. */
   post_v1_validator_proposer_preferences(
     params: {
@@ -3454,10 +3459,9 @@ export const METHOD_NAMES = [
   "post_v1_beacon_rewards_attestations_epoch",
   "get_v1_beacon_deposit_snapshot",
   "post_v1_beacon_states_stateId_builders",
+  "get_v1_beacon_execution_payload_envelopes_blockId",
   "post_v1_beacon_execution_payload_bids",
   "post_v1_beacon_execution_payload_envelopes",
-  "get_v1_beacon_execution_payload_envelopes_blockId",
-  "get_v1_beacon_pool_payload_attestations",
   "post_v1_beacon_pool_payload_attestations",
   "post_v1_beacon_pool_attestations",
   "get_v1_beacon_pool_attester_slashings",
@@ -3473,6 +3477,7 @@ export const METHOD_NAMES = [
   "post_v2_beacon_pool_attester_slashings",
   "get_v1_beacon_pool_bls_to_execution_changes",
   "post_v1_beacon_pool_bls_to_execution_changes",
+  "get_v1_beacon_pool_payload_attestations",
   "get_v1_node_identity",
   "get_v1_node_peers",
   "get_v1_node_peers_peerId",
@@ -3519,9 +3524,9 @@ export const METHOD_NAMES = [
   "post_v1_validator_sync_committee_selections",
   "post_v1_validator_duties_ptc_epoch",
   "post_v1_validator_duties_ptc",
+  "get_v1_validator_payload_attestation_data",
   "get_v4_validator_blocks_slot",
   "get_v4_validator_block",
-  "get_v1_validator_payload_attestation_data",
   "post_v1_validator_proposer_preferences",
   "get_v1_validator_execution_payload_bids_slot_builderIndex",
   "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",

@@ -18,6 +18,8 @@ export interface MethodResponse {
   meta?: Record<string, unknown>;
   /** The same metadata as REST response headers. */
   headers?: Record<string, string>;
+  /** Status in REST, in place of 200. A response with the status 204 has no body there. */
+  status?: number;
 }
 
 /** Subscription operations on the caller's connection. */

@@ -5,7 +5,7 @@ import type { RestPath } from "../../src/api/definition.ts";
 
 const MAINNET_SYNC_COMMITTEE_SIZE = 512;
 
-export type DocumentVersion = "v2.5.0" | "v4.0.0";
+export type DocumentVersion = "v2.5.0" | "v4.0.0" | "v5.0.0-alpha";
 
 interface JsonSchema {
   required?: string[];
@@ -43,7 +43,7 @@ export class OpenApi {
   constructor(version: DocumentVersion) {
     this.version = version;
     const text = readFileSync(new URL(`../fixtures/openapi/${version}.json`, import.meta.url), "utf8");
-    this.#document = JSON.parse(text, sizesOfPreset) as Document;
+    this.#document = JSON.parse(text, corrected) as Document;
     // OpenAPI adds keywords to JSON Schema (example, discriminator) that a strict Ajv would reject.
     this.#ajv = new Ajv2020({
       strict: false,
@@ -121,8 +121,12 @@ export class OpenApi {
   }
 }
 
-/** The documents give the size that the sync committee has in the mainnet preset. */
-function sizesOfPreset(_key: string, value: unknown): unknown {
+/** Forks of an operation whose format the last of them did not change. The document of gloas leaves gloas out. */
+const UNCHANGED_SINCE = "fulu";
+
+/** The documents give the size that the sync committee has in the mainnet preset, and incomplete lists of forks. */
+function corrected(key: string, value: unknown): unknown {
+  if (key === "enum" && (value as string[]).at(-1) === UNCHANGED_SINCE) return [...(value as string[]), "gloas"];
   const { minItems, maxItems } = (value ?? {}) as { minItems?: number; maxItems?: number };
   if (minItems !== MAINNET_SYNC_COMMITTEE_SIZE || maxItems !== MAINNET_SYNC_COMMITTEE_SIZE) return value;
   return { ...(value as object), minItems: SYNC_COMMITTEE_SIZE, maxItems: SYNC_COMMITTEE_SIZE };

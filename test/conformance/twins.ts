@@ -3,10 +3,18 @@ import { get, type MethodDefinition, post, type RestPath } from "../../src/api/d
 import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
 
 /** Forks on which results are checked. Objects of the first one match the older document. */
-type DocumentedFork = ForkName.phase0 | ForkName.fulu;
+type DocumentedFork = ForkName.phase0 | ForkName.fulu | ForkName.gloas;
 
-const DOCUMENTS = { "v2.5.0": new OpenApi("v2.5.0"), "v4.0.0": new OpenApi("v4.0.0") };
-const DOCUMENT_OF = { [ForkName.phase0]: "v2.5.0", [ForkName.fulu]: "v4.0.0" } as const;
+const DOCUMENTS = {
+  "v2.5.0": new OpenApi("v2.5.0"),
+  "v4.0.0": new OpenApi("v4.0.0"),
+  "v5.0.0-alpha": new OpenApi("v5.0.0-alpha"),
+};
+const DOCUMENT_OF = {
+  [ForkName.phase0]: "v2.5.0",
+  [ForkName.fulu]: "v4.0.0",
+  [ForkName.gloas]: "v5.0.0-alpha",
+} as const;
 
 /** The documented operation whose response schema validates a result. */
 interface TwinReference extends ValidatorOptions {
@@ -32,6 +40,18 @@ const ofAttestations = (path: string): Twins => younger(get(path), 1);
 
 /** Members that the first versions of block production omit. */
 const BESIDE_VERSION_3 = ["execution_payload_blinded", "execution_payload_value", "consensus_block_value"];
+
+const ofGloas = (operation: RestPath): Twins => ({ [ForkName.gloas]: { document: "v5.0.0-alpha", operation } });
+
+/** Operations whose documents lack the format of gloas, or a name of this client. */
+const UNDOCUMENTED_IN_GLOAS = [
+  "get_v2_node_version",
+  "get_v1_debug_beacon_states_stateId",
+  "get_v1_beacon_light_client_bootstrap_blockRoot",
+  "get_v1_beacon_light_client_updates",
+  "get_v1_beacon_light_client_finality_update",
+  "get_v1_beacon_light_client_optimistic_update",
+];
 
 /** Operations that a document has under another path than the method, or that only one document has. */
 const ELSEWHERE: Readonly<Record<string, Twins>> = {
@@ -83,6 +103,7 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
       younger: BESIDE_VERSION_3,
     },
   },
+  get_v1_beacon_blinded_blocks_blockId: ofGloas(get("/eth/v2/beacon/blocks/{block_id}")),
   get_v1_debug_fork_choice: younger(get("/eth/v1/debug/fork_choice")),
 };
 
@@ -90,6 +111,7 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
 export function twinValidator({ name, rest }: MethodDefinition, fork: DocumentedFork): TwinValidator | undefined {
   const elsewhere = ELSEWHERE[name]?.[fork];
   if (elsewhere) return DOCUMENTS[elsewhere.document].validator(elsewhere.operation, elsewhere);
+  if (fork === ForkName.gloas && UNDOCUMENTED_IN_GLOAS.includes(name)) return undefined;
   const document = DOCUMENTS[DOCUMENT_OF[fork]];
   const operation = rest.find((path) => document.has(path));
   return operation && document.validator(operation);

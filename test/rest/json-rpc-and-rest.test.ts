@@ -50,91 +50,93 @@ function expectedText(method: MethodDefinition, text: string, response: Response
 
 const init = ({ verb, headers, body }: RestCall) => ({ method: verb, headers, body });
 
-describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as const))("on %s", (fork) => {
-  let chain: ExampleDevChain;
-  let served: ServedApi;
-  beforeAll(async () => {
-    chain = await ExampleDevChain.open(fork);
-    served = await serveApi(chain.api);
-  });
-  afterAll(async () => {
-    await served?.close();
-    await chain?.close();
-  });
+describe.each(variants({ fast: [ForkName.fulu, ForkName.gloas], full: [ForkName.phase0] } as const))(
+  "on %s",
+  (fork) => {
+    let chain: ExampleDevChain;
+    let served: ServedApi;
+    beforeAll(async () => {
+      chain = await ExampleDevChain.open(fork);
+      served = await serveApi(chain.api);
+    });
+    afterAll(async () => {
+      await served?.close();
+      await chain?.close();
+    });
 
-  it.each(SHARED)("%s returns the same over JSON-RPC and REST", async (name, method) => {
-    const params = await exampleParams(method, chain);
-    const { text } = await served.call(name, params);
-    const response = JSON.parse(text) as Response;
-    const call = restCall(method, params, fork);
-    const reply = await served.ask(call.path, init(call));
+    it.each(SHARED)("%s returns the same over JSON-RPC and REST", async (name, method) => {
+      const params = await exampleParams(method, chain);
+      const { text } = await served.call(name, params);
+      const response = JSON.parse(text) as Response;
+      const call = restCall(method, params, fork);
+      const reply = await served.ask(call.path, init(call));
 
-    const { until } = method.rest[0]!;
-    if (until && ForkSeq[fork] >= ForkSeq[until.fork]) {
-      expect(response.error).toBeUndefined();
-      expect(reply.status).toBe(501);
-      expect(JSON.parse(reply.text)).toEqual({
-        code: 501,
-        message: expect.stringContaining(`slots before ${until.fork}`),
-        kind: "unsupported",
-      });
-      // The suggested path returns the method's result.
-      const [verb, successor] = until.successor.split(" ");
-      const query = call.path.slice(call.path.indexOf("?"));
-      const { text: heeded } = await served.ask(`${successor}${query}&committee_index=0`, { method: verb! });
-      expect(JSON.parse(heeded).data).toEqual(response.result);
-    } else if (response.error) {
-      const { message, data } = response.error;
-      expect(reply.status).toBe(data.status);
-      const { kind, ...body } = JSON.parse(reply.text);
-      expect(body).toEqual({
-        code: data.status,
-        message: expect.any(String),
-        detail: data.detail,
-        failures: data.failures,
-      });
-      if (data.status === 501) expect({ kind, message: body.message }).toEqual({ kind: "unsupported", message });
-    } else if (name === "get_v1_node_health") {
-      expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
-    } else if (!isReadOnly(method.access)) {
-      expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
-    } else {
-      expect(reply.status).toBe(200);
-      expect(reply.text).toBe(expectedText(method, text, response));
-      expect(reply.headers.get("content-type")).toBe("application/json");
-      if (!WITHOUT_DATA.includes(name)) {
-        expect(reply.headers.get("eth-consensus-version")).toBe(response.meta?.version ?? null);
+      const { until } = method.rest[0]!;
+      if (until && ForkSeq[fork] >= ForkSeq[until.fork]) {
+        expect(response.error).toBeUndefined();
+        expect(reply.status).toBe(501);
+        expect(JSON.parse(reply.text)).toEqual({
+          code: 501,
+          message: expect.stringContaining(`slots before ${until.fork}`),
+          kind: "unsupported",
+        });
+        // The suggested path returns the method's result.
+        const [verb, successor] = until.successor.split(" ");
+        const query = call.path.slice(call.path.indexOf("?"));
+        const { text: heeded } = await served.ask(`${successor}${query}&committee_index=0`, { method: verb! });
+        expect(JSON.parse(heeded).data).toEqual(response.result);
+      } else if (response.error) {
+        const { message, data } = response.error;
+        expect(reply.status).toBe(data.status);
+        const { kind, ...body } = JSON.parse(reply.text);
+        expect(body).toEqual({
+          code: data.status,
+          message: expect.any(String),
+          detail: data.detail,
+          failures: data.failures,
+        });
+        if (data.status === 501) expect({ kind, message: body.message }).toEqual({ kind: "unsupported", message });
+      } else if (name === "get_v1_node_health") {
+        expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
+      } else if (!isReadOnly(method.access)) {
+        expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
+      } else {
+        expect(reply.status).toBe(200);
+        expect(reply.text).toBe(expectedText(method, text, response));
+        expect(reply.headers.get("content-type")).toBe("application/json");
+        if (!WITHOUT_DATA.includes(name)) {
+          expect(reply.headers.get("eth-consensus-version")).toBe(response.meta?.version ?? null);
+        }
       }
-    }
-    await askTwin(served, chain, { method, call, response });
-  });
+      await askTwin(served, chain, { method, call, response });
+    });
 
-  it.each(LIST_TAKING)("%s treats an empty list the same over JSON-RPC and REST", async (name, method) => {
-    const params = (await exampleParams(method, chain)).slice(0, method.params.length);
-    params[method.params.findIndex(isList)] = [];
-    const named = Object.fromEntries(params.map((value, position) => [method.params[position]!.name, value]));
-    const { error, result } = JSON.parse((await served.call(name, named)).text) as Response;
-    // A query cannot express an empty list, so the parameter is omitted.
-    const isQuery = method.rest[0]!.verb === "GET";
-    const call = restCall(method, isQuery ? params.map((value) => (isEmpty(value) ? null : value)) : params, fork);
-    const { status, text } = await served.ask(call.path, init(call));
-    expect(status).toBe(error?.data.status ?? 200);
-    if (!error && method.access === "read") expect(JSON.parse(text).data).toEqual(result);
-  });
+    it.each(LIST_TAKING)("%s treats an empty list the same over JSON-RPC and REST", async (name, method) => {
+      const params = (await exampleParams(method, chain)).slice(0, method.params.length);
+      params[method.params.findIndex(isList)] = [];
+      const named = Object.fromEntries(params.map((value, position) => [method.params[position]!.name, value]));
+      const { error, result } = JSON.parse((await served.call(name, named)).text) as Response;
+      // A query cannot express an empty list, so the parameter is omitted.
+      const isQuery = method.rest[0]!.verb === "GET";
+      const call = restCall(method, isQuery ? params.map((value) => (isEmpty(value) ? null : value)) : params, fork);
+      const { status, text } = await served.ask(call.path, init(call));
+      expect(status).toBe(error?.data.status ?? 200);
+      if (!error && method.access === "read") expect(JSON.parse(text).data).toEqual(result);
+    });
 
-  it("accepts an SSZ block at the first version's path without a fork header", async () => {
-    const json = await chain.signedBlock();
-    const body =
-      fork === ForkName.phase0
-        ? ssz.phase0.SignedBeaconBlock.serialize(ssz.phase0.SignedBeaconBlock.fromJson(json))
-        : ssz.fulu.SignedBlockContents.serialize(ssz.fulu.SignedBlockContents.fromJson(json));
-    const headers = { "Content-Type": "application/octet-stream" };
-    const reply = await served.ask("/eth/v1/beacon/blocks", { method: "POST", headers, body: new Uint8Array(body) });
-    expect(reply).toMatchObject({ status: 200, text: "" });
-  });
+    it("accepts an SSZ block at the first version's path without a fork header", async () => {
+      const json = await chain.signedBlock();
+      const contents = ssz.fulu.SignedBlockContents;
+      const type = (fork === ForkName.fulu ? contents : ssz[fork].SignedBeaconBlock) as unknown as typeof contents;
+      const body = type.serialize(type.fromJson(json));
+      const headers = { "Content-Type": "application/octet-stream" };
+      const reply = await served.ask("/eth/v1/beacon/blocks", { method: "POST", headers, body: new Uint8Array(body) });
+      expect(reply).toMatchObject({ status: 200, text: "" });
+    });
 
-  it("logged no warnings or errors", () => {
-    expect(chain.complaints).toEqual([]);
-    expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
-  });
-});
+    it("logged no warnings or errors", () => {
+      expect(chain.complaints).toEqual([]);
+      expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
+    });
+  },
+);

@@ -27,6 +27,9 @@ interface Twin {
   response: { result?: unknown; error?: { data: { status: number } } };
 }
 
+/** Operations whose blocks are never blinded since gloas. */
+const BLINDED = ["publishBlindedBlockV2", "getBlindedBlock"];
+
 /** Sends the same request with the client of @lodestar/api, as JSON and SSZ, if it supports the operation. */
 export async function askTwin(served: ServedApi, chain: ExampleDevChain, { method, call, response }: Twin) {
   if (method.operation === undefined) return;
@@ -36,6 +39,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   // It cannot send unsupported formats: of future forks, and blinded blocks without a payload.
   if (response.error?.data.status === 501) return;
   if (name === "publishBlindedBlockV2" && chain.fork === ForkName.phase0) return;
+  if (BLINDED.includes(name) && chain.fork === ForkName.gloas) return;
   const clients = getClient({ baseUrl: served.restUrl }, { config: chain.api.chainConfig });
   const client = clients[family] as unknown as Record<string, ClientMethod>;
   const args = await argsOf(served, chain, name, method, call);
@@ -47,7 +51,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   // The node has no SSZ where only the library has it.
   const formatsOf = (what: string) => (method.rest[0]!.ssz === what ? formats : [WireFormat.json]);
   const requestFormats = formatsOf("body");
-  const responseFormats = formatsOf("answer");
+  const responseFormats = formatsOf("response");
   for (const requestWireFormat of requestFormats) {
     for (const responseWireFormat of responseFormats) {
       const init = { requestWireFormat, responseWireFormat, retries: 0 };
@@ -89,6 +93,7 @@ async function argsOf(
   }
   if (name === "prepareBeaconProposer") return withHexRecipients(args as unknown as Preparations);
   if (name === "produceBlockV3") return withText(args as { graffiti: Uint8Array });
+  if (name === "getStateBuilders") return withBuilderFilter(args as unknown as { filter: { ids: unknown } });
   if (name === "postStateValidators") return withFilter(args as { filter: { ids: unknown; statuses: unknown } });
   return name.endsWith("Duties") ? withIndices(chain, args as { indices?: (number | string)[] }) : args;
 }
@@ -111,6 +116,10 @@ interface Preparations {
 
 function withHexRecipients({ proposers }: Preparations) {
   return { proposers: proposers.map((each) => ({ ...each, feeRecipient: toHex(each.feeRecipient) })) };
+}
+
+function withBuilderFilter({ filter, ...args }: { filter: { ids: unknown } }) {
+  return { ...args, ...filter, builderIds: filter.ids };
 }
 
 function withFilter({ filter, ...args }: { filter: { ids: unknown; statuses: unknown } }) {

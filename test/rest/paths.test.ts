@@ -49,23 +49,11 @@ describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
 });
 
 describe("SSZ", () => {
-  const documents = [new OpenApi("v2.5.0"), new OpenApi("v4.0.0")];
+  const documents = [new OpenApi("v2.5.0"), new OpenApi("v4.0.0"), new OpenApi("v5.0.0-alpha")];
   /** SSZ of paths according to other versions of the standard than the documents. */
   const OTHER_VERSIONS: Record<string, RestPath["ssz"]> = {
     "GET /eth/v1/beacon/blocks/{block_id}": "response",
     "GET /eth/v1/debug/beacon/states/{state_id}": "response",
-    "GET /eth/v1/beacon/states/{state_id}/validator_balances": "response",
-    "POST /eth/v1/beacon/states/{state_id}/validator_balances": "response",
-    "POST /eth/v1/beacon/execution_payload_bids": "body",
-    "POST /eth/v1/beacon/execution_payload_envelopes": "body",
-    "GET /eth/v1/beacon/execution_payload_envelopes/{block_id}": "response",
-    "GET /eth/v1/beacon/pool/payload_attestations": "response",
-    "POST /eth/v1/beacon/pool/payload_attestations": "body",
-    "GET /eth/v4/validator/blocks/{slot}": "response",
-    "GET /eth/v1/validator/payload_attestation_data": "response",
-    "POST /eth/v1/validator/proposer_preferences": "body",
-    "GET /eth/v1/validator/execution_payload_bids/{slot}/{builder_index}": "response",
-    "GET /eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}": "response",
   };
 
   it("is supported exactly where the standard specifies it", () => {

@@ -105,7 +105,8 @@ function responsesOf(method: MethodDefinition, { ssz }: RestPath): Operation["re
     String(status),
     { description: "Error", content: { "application/json": { schema: ERROR } } },
   ]);
-  return { "200": successOf(method, ssz === "response"), ...Object.fromEntries(errors) };
+  const nothing = method.mayBeEmpty && { "204": { description: "There is nothing to return" } };
+  return { "200": successOf(method, ssz === "response"), ...nothing, ...Object.fromEntries(errors) };
 }
 
 function successOf(method: MethodDefinition, hasSsz: boolean): object {

@@ -3,6 +3,7 @@ import type { MethodResponse } from "../../server/method-table.ts";
 import type { RestResponse } from "../../server/rest/route-table.ts";
 import type { ResponseCodec } from "../codecs.ts";
 import { encodeMeta, type HandlerResponse } from "../encoding.ts";
+import { NO_CONTENT } from "../no-content.ts";
 import type { EncodedResponse } from "./caching.ts";
 
 type Codec = ResponseCodec<unknown, unknown>;
@@ -11,7 +12,8 @@ const START = Buffer.from('{"data":');
 const END = Buffer.from("}");
 
 /** Creates a response as in the Beacon API, with the result in `data` and the metadata in members next to it. */
-export function dataResponse({ body, meta, headers }: MethodResponse): RestResponse {
+export function dataResponse({ body, meta, headers, status }: MethodResponse): RestResponse {
+  if (status === NO_CONTENT.status) return { status };
   return { status: 200, headers, content: { format: "json", parts: [START, body, endOf(meta)] } };
 }
 
@@ -29,6 +31,7 @@ export function transformedResponse(codec: Codec, { data, meta }: HandlerRespons
 }
 
 /** Creates an SSZ response with the metadata in headers. */
-export function sszResponse({ body, headers }: MethodResponse): RestResponse {
+export function sszResponse({ body, headers, status }: MethodResponse): RestResponse {
+  if (status === NO_CONTENT.status) return { status };
   return { status: 200, headers, content: { format: "ssz", parts: [body] } };
 }

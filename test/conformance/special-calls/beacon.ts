@@ -10,7 +10,6 @@ import {
   LAST_EPOCH,
   LAST_UINT64,
   NOT_FOUND,
-  ofGloas,
   PUBKEY,
   REJECTED,
   ROOT,
@@ -49,7 +48,6 @@ const unknownValidators = answers("unknown validators", [], (chain) => [
   [PUBKEY, chain.validatorCount, LAST_UINT64],
 ]);
 const bareValidator = fails("one validator that is no list", INVALID, () => ["head", "1"]);
-const unparsedBlock = fails("a tag of states only", INVALID, () => ["justified"]);
 
 /** Special calls of the methods about states, blocks, rewards and light clients. */
 export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
@@ -192,10 +190,10 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     answers("columns that nobody needs", [], () => ["head", [0, "127"]]),
     fails("a column that no block has", INVALID, () => ["head", [0, 128]]),
   ],
-  post_v1_beacon_states_stateId_builders: ofGloas("head", null),
+  post_v1_beacon_states_stateId_builders: absentState(),
   post_v1_beacon_execution_payload_bids: [fails("an object that is no bid", INVALID, () => [{}])],
   post_v1_beacon_execution_payload_envelopes: [fails("an object that is no envelope", INVALID, () => [{}])],
-  get_v1_beacon_execution_payload_envelopes_blockId: [...ofGloas(ROOT), unparsedBlock],
+  get_v1_beacon_execution_payload_envelopes_blockId: absentBlock,
   getStateProof: [
     ...absentState(["slot"]),
     ...wrongPaths("head"),

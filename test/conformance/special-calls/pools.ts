@@ -116,6 +116,6 @@ export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
       ForkName.fulu,
     ),
   ],
-  get_v1_beacon_pool_payload_attestations: ofGloas(LAST_UINT64),
+  get_v1_beacon_pool_payload_attestations: [fails("a slot before gloas", INVALID, () => ["1"], ForkName.fulu)],
   post_v1_beacon_pool_payload_attestations: ofGloas([]),
 };

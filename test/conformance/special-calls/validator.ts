@@ -193,14 +193,19 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   post_v1_validator_beacon_committee_selections: [fails("no selections", UNSUPPORTED, () => [[]])],
   post_v1_validator_sync_committee_selections: [fails("no selections", UNSUPPORTED, () => [[]])],
   post_v1_validator_duties_ptc_epoch: [
+    ...duties(["0"]),
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
-    ...ofGloas(LAST_EPOCH, ["99"]),
+    { ...answers("unknown validators", [], (chain) => [chain.epoch, ["99"]]), only: ForkName.gloas },
   ],
   get_v4_validator_blocks_slot: [
     ...ofGloas(LAST_UINT64, SIGNATURE),
     fails("too long a graffiti", INVALID, async (chain) => [chain.slot, await chain.randaoReveal(), "é".repeat(17)]),
   ],
-  get_v1_validator_payload_attestation_data: ofGloas(LAST_UINT64),
+  get_v1_validator_payload_attestation_data: [
+    fails("a slot that has not come", INVALID, (chain) => [chain.slot + 1]),
+    fails("a slot of the past", INVALID, (chain) => [chain.slot - 2]),
+    fails("the last of all slots", INVALID, () => [LAST_UINT64]),
+  ],
   post_v1_validator_proposer_preferences: ofGloas([]),
   get_v1_validator_execution_payload_bids_slot_builderIndex: ofGloas(LAST_UINT64, LAST_UINT64),
   get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot: ofGloas(LAST_UINT64, ROOT),

@@ -10,6 +10,7 @@ import {
   type ForkPreGloas,
   isForkPostDeneb,
   isForkPostElectra,
+  isForkPostGloas,
   SLOTS_PER_EPOCH,
   SYNC_COMMITTEE_SUBNET_SIZE,
   ZERO_HASH,
@@ -38,11 +39,13 @@ import { Caller } from "./caller.ts";
 import { GOSSIP_PEERS, PENDING_FUTURE } from "./node-fixtures.ts";
 import { CONNECTED_OUT, networkWith, PEERS } from "./peers.ts";
 
-export type ExampleFork = ForkPreGloas;
+export type ExampleFork = ForkPreGloas | ForkName.gloas;
 
 /** Last slot with a block of the dev chain. Two epochs are finalized then. */
 const HISTORY_SLOTS = 5 * SLOTS_PER_EPOCH;
 const VALIDATORS = 16;
+/** In Gwei. */
+const BUILDER_BALANCE = 100_000_000_000;
 /** Deterministic: all random inputs are fixed. */
 const GENESIS_TIME = 1_700_000_000;
 /** Fixed wall clock time, as after a chain that was stopped for a while. */
@@ -87,6 +90,7 @@ export class ExampleDevChain implements ExampleChain {
       // Set explicitly, which avoids a warning.
       suggestedFeeRecipient: new Uint8Array(20),
       withdrawals: withdrawalsOn(fork),
+      ...(isForkPostGloas(fork) && { builders: { count: 2, balance: BUILDER_BALANCE } }),
       genesisTime: GENESIS_TIME,
       timeOfDay: { nowSeconds: () => TIME_OF_DAY },
       ...(hasEvm && EVM),
@@ -224,7 +228,8 @@ export class ExampleDevChain implements ExampleChain {
   async #makeBlock(): Promise<Json> {
     const { signed } = this.byHand.sign(await this.byHand.produce(this.slot, this.chain.head.root));
     const json = sszTypesFor(this.fork).SignedBeaconBlock.toJson(signed as never) as Json;
-    return isForkPostDeneb(this.fork) ? { signed_block: json, kzg_proofs: [], blobs: [] } : json;
+    const isWrapped = isForkPostDeneb(this.fork) && !isForkPostGloas(this.fork);
+    return isWrapped ? { signed_block: json, kzg_proofs: [], blobs: [] } : json;
   }
 
   async attestations(): Promise<Json[]> {

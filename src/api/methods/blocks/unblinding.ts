@@ -1,6 +1,12 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostDeneb } from "@lodestar/params";
+import {
+  type ForkPostBellatrix,
+  ForkSeq,
+  isForkPostBellatrix,
+  isForkPostDeneb,
+  isForkPostGloas,
+} from "@lodestar/params";
 import {
   blindedOrFullBlockHashTreeRoot,
   executionPayloadToPayloadHeader,
@@ -31,7 +37,8 @@ export async function unblindLocally(
 ): Promise<SignedBlockContents | null> {
   const fork = chain.config.getForkName(signed.message.slot);
   // If there is no execution payload, the blinded block is identical to the full block.
-  if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
+  if (!isForkPostBellatrix(fork) || isForkPostGloas(fork))
+    return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
   const knownPayload = builtPayload(chain, signed) ?? (await storedPayload(chain, signed));
   if (knownPayload === null) return null;
   const signedBlock = signedBlindedBlockToFull(fork, signed, knownPayload.payload);

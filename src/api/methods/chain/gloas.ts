@@ -2,21 +2,9 @@ import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { unsupported } from "../../../errors/failure.ts";
 import { defineEncoded, defineOperation, get, optional, post, type Result, required } from "../../definition.ts";
-import { BLOCK_ID, broadcastValidation, STATE_ID } from "../../params/common.ts";
+import { broadcastValidation } from "../../params/common.ts";
 import { CONSENSUS_VERSION } from "../../params/consensus-version.ts";
-import { validatorIndices } from "../../params/identifiers.ts";
-import { registryFilter } from "../../params/registry-filter.ts";
-import {
-  boolean,
-  epoch,
-  graffiti,
-  graffitiHex,
-  root,
-  signature,
-  slot,
-  stringEnum,
-  uint64,
-} from "../../params/scalars.ts";
+import { boolean, graffiti, graffitiHex, root, signature, slot, uint64 } from "../../params/scalars.ts";
 import {
   payloadList,
   plainSszPayload,
@@ -54,23 +42,6 @@ function notImplemented(noun: string) {
   } as const;
 }
 
-const getStateBuilders = defineOperation("beacon.getStateBuilders", {
-  ...notImplemented("Builders"),
-  name: "post_v1_beacon_states_stateId_builders",
-  summary: "The builders of a state. Not implemented.",
-  params: {
-    stateId: STATE_ID,
-    filter: optional(
-      registryFilter(stringEnum(["pending", "active", "exited"])),
-      "Ids and statuses of the builders. Default: all.",
-    ),
-  },
-  result: anything("builders"),
-  rest: [post("/eth/v1/beacon/states/{state_id}/builders")],
-  access: "read",
-  example: { params: ["head", { ids: ["0"], statuses: ["active"] }] },
-});
-
 const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPayloadBid", {
   ...notImplemented("Execution payload bids"),
   name: "post_v1_beacon_execution_payload_bids",
@@ -87,6 +58,7 @@ const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPaylo
   rest: [post("/eth/v1/beacon/execution_payload_bids", { ssz: "body" })],
   access: "submit",
   example: {
+    isUnsupported: true,
     params: () => [SignedExecutionPayloadBid.toJson(SignedExecutionPayloadBid.defaultValue()), ForkName.gloas],
   },
 });
@@ -113,33 +85,12 @@ const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecution
   rest: [post("/eth/v1/beacon/execution_payload_envelopes", { ssz: "body" })],
   access: "submit",
   example: {
+    isUnsupported: true,
     params: () => {
       const envelope = SignedExecutionPayloadEnvelope.toJson(SignedExecutionPayloadEnvelope.defaultValue());
       return [envelope, "gossip", ForkName.gloas, false];
     },
   },
-});
-
-const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecutionPayloadEnvelope", {
-  ...notImplemented("Execution payload envelopes"),
-  name: "get_v1_beacon_execution_payload_envelopes_blockId",
-  summary: "The signed execution payload envelope of a block. Not implemented.",
-  params: { blockId: BLOCK_ID },
-  result: anything("envelope"),
-  rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}", { ssz: "response" })],
-  access: "read",
-  example: { params: ["head"] },
-});
-
-const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttestations", {
-  ...notImplemented("Payload attestations"),
-  name: "get_v1_beacon_pool_payload_attestations",
-  summary: "Payload attestations in the pool. Not implemented.",
-  params: { slot: optional(slot, "Slot of the attestations.") },
-  result: anything("payload_attestations"),
-  rest: [get("/eth/v1/beacon/pool/payload_attestations", { ssz: "response" })],
-  access: "read",
-  example: { params: (chain) => [String(chain.slot)] },
 });
 
 const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestationMessages", {
@@ -161,23 +112,9 @@ const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestati
   rest: [post("/eth/v1/beacon/pool/payload_attestations", { ssz: "body" })],
   access: "submit",
   example: {
+    isUnsupported: true,
     params: () => [[PayloadAttestationMessage.toJson(PayloadAttestationMessage.defaultValue())], ForkName.gloas],
   },
-});
-
-const getPtcDuties = defineOperation("validator.getPtcDuties", {
-  ...notImplemented("Payload timeliness committees"),
-  name: "post_v1_validator_duties_ptc_epoch",
-  aliases: ["post_v1_validator_duties_ptc"],
-  summary: "Duties of the payload timeliness committee. Not implemented.",
-  params: {
-    epoch: required(epoch, "The epoch of the duties."),
-    indices: required(validatorIndices, "The validators.", { name: "validator_indices" }),
-  },
-  result: anything("duties"),
-  rest: [post("/eth/v1/validator/duties/ptc/{epoch}")],
-  access: "read",
-  example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
 });
 
 const produceBlockV4 = defineOperation("validator.produceBlockV4", {
@@ -197,19 +134,9 @@ const produceBlockV4 = defineOperation("validator.produceBlockV4", {
   rest: [get("/eth/v4/validator/blocks/{slot}", { ssz: "response" })],
   access: "read",
   example: {
+    isUnsupported: true,
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example", false, true, "100"],
   },
-});
-
-const producePayloadAttestationData = defineOperation("validator.producePayloadAttestationData", {
-  ...notImplemented("Payload attestations"),
-  name: "get_v1_validator_payload_attestation_data",
-  summary: "Payload attestation data to sign. Not implemented.",
-  params: { slot: required(slot, "The slot of the payload.") },
-  result: anything("payload_attestation_data"),
-  rest: [get("/eth/v1/validator/payload_attestation_data", { ssz: "response" })],
-  access: "read",
-  example: { params: (chain) => [String(chain.slot)] },
 });
 
 const submitProposerPreferences = defineOperation("validator.submitProposerPreferences", {
@@ -231,6 +158,7 @@ const submitProposerPreferences = defineOperation("validator.submitProposerPrefe
   rest: [post("/eth/v1/validator/proposer_preferences", { ssz: "body" })],
   access: "submit",
   example: {
+    isUnsupported: true,
     params: () => [[SignedProposerPreferences.toJson(SignedProposerPreferences.defaultValue())], ForkName.gloas],
   },
 });
@@ -243,7 +171,7 @@ const getExecutionPayloadBid = defineEncoded({
   result: anything("bid"),
   rest: [get("/eth/v1/validator/execution_payload_bids/{slot}/{builder_index}", { ssz: "response" })],
   access: "read",
-  example: { params: (chain) => [String(chain.slot), "0"] },
+  example: { isUnsupported: true, params: (chain) => [String(chain.slot), "0"] },
   codec: ({ validator }) => ({ data: ExecutionPayloadBid, meta: validator.getAggregatedAttestationV2.resp.meta }),
 });
 
@@ -255,22 +183,17 @@ const getExecutionPayloadEnvelope = defineOperation("validator.getExecutionPaylo
   result: anything("envelope"),
   rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}", { ssz: "response" })],
   access: "read",
-  example: { params: (chain) => [String(chain.slot), chain.headRoot] },
+  example: { isUnsupported: true, params: (chain) => [String(chain.slot), chain.headRoot] },
 });
 
 export const beaconGloasMethods = [
-  getStateBuilders,
   publishExecutionPayloadBid,
   publishExecutionPayloadEnvelope,
-  getSignedExecutionPayloadEnvelope,
-  getPoolPayloadAttestations,
   submitPayloadAttestations,
 ] as const;
 
 export const validatorGloasMethods = [
-  getPtcDuties,
   produceBlockV4,
-  producePayloadAttestationData,
   submitProposerPreferences,
   getExecutionPayloadBid,
   getExecutionPayloadEnvelope,

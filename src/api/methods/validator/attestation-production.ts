@@ -210,7 +210,8 @@ async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, co
     throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${attestationDataRoot}.`);
   }
   await requireVerifiedHead(chain);
-  requireVerifiedBlock(chain, toRootHex(data.data.beaconBlockRoot));
+  const { beaconBlockRoot, index } = data.data;
+  requireVerifiedBlock(chain, toRootHex(beaconBlockRoot), { isFull: index === 1 });
   if (committeeIndex === undefined) await requireNamedCommittee(chain, data);
   return { data, meta: { version: chain.config.getForkName(slot) } };
 }

@@ -22,7 +22,7 @@ import { type ValidatorId, validatorIds, validatorIndices } from "../../params/i
 import { epoch } from "../../params/scalars.ts";
 import { requireSynced } from "../../preconditions.ts";
 import { boolean, list, object, shape } from "../../schemas.ts";
-import { lastKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
+import { requireKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
 import { livenessIn } from "./liveness.ts";
 
 /** Number of validators between checks of the time slice. */
@@ -218,13 +218,6 @@ async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch
     })),
     meta: { dependentRoot: lastRootBefore(dependsOn, state), executionOptimistic: chain.status.isOptimistic },
   };
-}
-
-function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
-  const lastEpoch = lastKnownEpoch(chain);
-  if (epoch > lastEpoch) {
-    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${lastEpoch}.`);
-  }
 }
 
 /** Finds the slot, the committee and the position in it for each attester. Validators without a duty are omitted. */

@@ -18,6 +18,14 @@ export function lastKnownEpoch({ clock }: BeaconChain): Epoch {
   return computeEpochAtSlot(clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS)) + 1;
 }
 
+/** Throws if the duties of the epoch are not known yet. */
+export function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
+  const lastEpoch = lastKnownEpoch(chain);
+  if (epoch > lastEpoch) {
+    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${lastEpoch}.`);
+  }
+}
+
 /** Returns a state on the head's chain that determines the committees and proposers of the epoch. */
 export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
   const { head, headState, clock, states } = chain;

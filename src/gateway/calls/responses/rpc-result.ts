@@ -41,6 +41,7 @@ function bufferedAnswer(
   body: Buffer,
   transform: TransformMetadata,
 ): MethodResponse {
+  if (method.mayBeEmpty && body.length === 0) return { body: encodeJson(null), headers: upstreamHeaders(response) };
   if (isStatusOnly(method) || body.length === 0) return answerByStatus(method, response);
   if (!isWrapped(method)) return { body, headers: upstreamHeaders(response) };
   const { data, meta } = findData(body, response.upstream);
@@ -117,6 +118,7 @@ const METADATA_HEADERS: ReadonlyMap<string, string> = new Map([
   ["finalized", "Eth-Consensus-Finalized"],
   ["dependent_root", "Eth-Consensus-Dependent-Root"],
   ["execution_payload_blinded", "Eth-Execution-Payload-Blinded"],
+  ["execution_payload_included", "Eth-Execution-Payload-Included"],
   ["execution_payload_value", "Eth-Execution-Payload-Value"],
   ["consensus_block_value", "Eth-Consensus-Block-Value"],
   ["execution_payload_source", "Eth-Execution-Payload-Source"],

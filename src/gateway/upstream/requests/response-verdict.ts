@@ -15,11 +15,15 @@ const MAY_DIFFER: ReadonlySet<number> = new Set([400, 404, 413, 414]);
 /** The upstream rejects the gateway, not the caller. */
 const REJECTS_GATEWAY: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 
+const NO_CONTENT = 204;
+
 export function classifyResponse(
   response: UpstreamResponse,
   { method }: Pick<UpstreamCall, "method">,
 ): ResponseVerdict {
   const { status } = response;
+  // Another upstream may have what this one has not seen.
+  if (status === NO_CONTENT && method.mayBeEmpty) return "unconfirmed";
   if (status < 400) return "accepted";
   // Health operations answer by status.
   if (method.restStatusOf !== undefined || method.resultForStatus !== undefined) return "accepted";
@@ -40,6 +44,7 @@ export function invalidResponseReason(
   { method, format }: UpstreamCall,
 ): string | undefined {
   if (status >= 300 || method.resultForStatus !== undefined) return undefined;
+  if (status === NO_CONTENT && method.mayBeEmpty) return undefined;
   if (status !== 200) return `${upstream} answered with HTTP status ${status} instead of 200.`;
   const type = mediaTypeOf(headers["content-type"]) || MEDIA_TYPES.json;
   if (type === MEDIA_TYPES.ssz) {
