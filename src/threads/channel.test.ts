@@ -91,6 +91,45 @@ describe("a channel", () => {
     here.notify("third", []);
   });
 
+  it("sends notifications with the next message, or at the end of the turn", async () => {
+    const posted: number[] = [];
+    const { port1, port2 } = new MessageChannel();
+    onTestFinished(() => port1.close());
+    port1.on("message", (messages: unknown[]) => posted.push(messages.length));
+    const there = new Channel(port2);
+    there.notify("first", []);
+    there.notify("second", []);
+    const pending = there.call("third", []);
+    pending.catch(() => {});
+    await once(port1, "message");
+    there.notify("fourth", []);
+    await once(port1, "message");
+    expect(posted).toEqual([3, 1]);
+    there.close(new Error("closed"));
+  });
+
+  it("finishes what a message sets off in a turn before the next message of a batch", async () => {
+    const log: unknown[] = [];
+    const { here } = connect(NONE, async (method) => {
+      log.push(method);
+      for (let turns = 0; turns < 5; turns++) await Promise.resolve();
+      log.push(`${method} done`);
+    });
+    here.notify("first", []);
+    here.notify("second", []);
+    await here.call("third", []);
+    expect(log).toEqual(["first", "first done", "second", "second done", "third", "third done"]);
+  });
+
+  it("keeps notifications if the message after them cannot be cloned", async () => {
+    const received: string[] = [];
+    const { here } = connect(NONE, (method) => void received.push(method));
+    here.notify("first", []);
+    await expect(here.call("broken", [() => {}])).rejects.toThrow("could not be cloned");
+    await here.call("second", []);
+    expect(received).toEqual(["first", "second"]);
+  });
+
   it("moves memory and ports, and shares shared memory", async () => {
     const { here } = connect(NONE, (_, [bytes, port, shared]) => {
       (port as MessagePort).postMessage("hello");

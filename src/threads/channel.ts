@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { ErrorRegistry, type SerializedError } from "./error-registry.ts";
 import { type KeepAlive, PendingCalls } from "./pending-calls.ts";
 import { type Movable, toTransfer } from "./transfer.ts";
@@ -12,8 +13,8 @@ export type ChannelMessage =
 
 /** The part of a message port or worker that a channel uses. */
 export interface ChannelPort {
-  postMessage(message: unknown, moved?: readonly Movable[]): void;
-  on(event: "message", listener: (message: ChannelMessage) => void): unknown;
+  postMessage(messages: unknown, moved?: readonly Movable[]): void;
+  on(event: "message", listener: (messages: readonly ChannelMessage[]) => void): unknown;
 }
 
 /** Handles a call from the other end. An abortable call has an `AbortSignal` as its last argument. */
@@ -38,6 +39,10 @@ export class Channel {
   readonly #errors: ErrorRegistry;
   readonly #pending: PendingCalls;
   readonly #abortControllers = new Map<number, AbortController>();
+  /** Notifications that the next message takes along, since waking another thread is expensive. */
+  #queued: ChannelMessage[] = [];
+  #queuedMoves: Movable[] = [];
+  readonly #received: ChannelMessage[] = [];
   #closed: Error | undefined;
 
   constructor(
@@ -48,7 +53,7 @@ export class Channel {
     this.#handle = handle;
     this.#errors = errors;
     this.#pending = new PendingCalls(keepAlive);
-    port.on("message", (message: ChannelMessage) => this.#receive(message));
+    port.on("message", (messages) => this.#receiveAll(messages));
   }
 
   /** Number of calls waiting for an answer. */
@@ -73,7 +78,7 @@ export class Channel {
     let abort = () => {};
     const result = this.#pending.call((id) => {
       abort = () => {
-        this.#port.postMessage(["abort", id] satisfies ChannelMessage);
+        this.#post(["abort", id]);
         this.#pending.reject(id, signal.reason);
       };
       signal.addEventListener("abort", abort, { once: true });
@@ -86,9 +91,14 @@ export class Channel {
     }
   }
 
-  /** Calls a method of the other end and drops the result or error. Does nothing once the channel is closed. */
+  /**
+   * Calls a method of the other end and drops the result or error. The notification is sent with the next message, at
+   * the latest at the end of this turn of the event loop. Does nothing once the channel is closed.
+   */
   notify(method: string, args: readonly unknown[]): void {
-    if (!this.#closed) this.#postWith(args, (sent) => ["notify", method, sent]);
+    if (this.#closed) return;
+    const sent = args.map((value) => toTransfer(value, this.#queuedMoves));
+    if (this.#queued.push(["notify", method, sent]) === 1) setImmediate(() => this.#flush());
   }
 
   /** Rejects all pending and future calls. */
@@ -101,8 +111,32 @@ export class Channel {
   #postWith(values: readonly unknown[], message: (sent: unknown[]) => ChannelMessage): void {
     const moved: Movable[] = [];
     const sent = values.map((value) => toTransfer(value, moved));
-    this.#port.postMessage(message(sent), moved);
+    this.#post(message(sent), moved);
   }
+
+  /** Posts a message after the queued notifications, which stay queued if it cannot be cloned. */
+  #post(message: ChannelMessage, moved: readonly Movable[] = []): void {
+    this.#port.postMessage([...this.#queued, message], [...this.#queuedMoves, ...moved]);
+    this.#queued = [];
+    this.#queuedMoves = [];
+  }
+
+  #flush(): void {
+    const last = this.#queued.pop();
+    if (last && !this.#closed) this.#post(last);
+  }
+
+  #receiveAll(messages: readonly ChannelMessage[]): void {
+    const isBehind = this.#received.length > 0;
+    this.#received.push(...messages);
+    if (!isBehind) this.#receiveNext();
+  }
+
+  /** Receives a message, and the next one once all microtasks are done, as if each had been posted by itself. */
+  readonly #receiveNext = (): void => {
+    this.#receive(this.#received.shift()!);
+    if (this.#received.length > 0) queueMicrotask(() => process.nextTick(this.#receiveNext));
+  };
 
   #receive(message: ChannelMessage): void {
     switch (message[0]) {
@@ -148,7 +182,7 @@ export class Channel {
       const result = await this.#handle(method, controller ? [...args, controller.signal] : args);
       this.#postWith([result], ([sent]) => ["result", id, sent]);
     } catch (error) {
-      this.#port.postMessage(["error", id, this.#errors.serialize(error)] satisfies ChannelMessage);
+      this.#post(["error", id, this.#errors.serialize(error)]);
     } finally {
       if (controller) this.#abortControllers.delete(id);
     }

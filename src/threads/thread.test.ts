@@ -35,9 +35,9 @@ it("keeps the process alive only while calls are pending", async () => {
   expect(worker.isReferenced).toBe(false);
   const calls = [thread.channel.call("a", []), thread.channel.call("b", [])];
   expect([worker.isReferenced, thread.channel.pending]).toEqual([true, 2]);
-  worker.emit("message", ["result", 2, "two"]);
+  worker.emit("message", [["result", 2, "two"]]);
   expect(worker.isReferenced).toBe(true);
-  worker.emit("message", ["result", 1, "one"]);
+  worker.emit("message", [["result", 1, "one"]]);
   expect([worker.isReferenced, thread.channel.pending]).toEqual([false, 0]);
   expect(await Promise.all(calls)).toEqual(["one", "two"]);
 });

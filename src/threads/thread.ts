@@ -12,7 +12,7 @@ interface EndingPort {
 
 /** The part of a worker that `Thread` uses. */
 export interface ThreadPort extends ChannelPort, EndingPort {
-  on(event: "message", listener: (message: ChannelMessage) => void): unknown;
+  on(event: "message", listener: (messages: readonly ChannelMessage[]) => void): unknown;
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "exit", listener: (code: number) => void): unknown;
   ref(): void;

@@ -1,4 +1,3 @@
-import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { type ExecutionEngine, isReachable } from "../../execution/engine.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import type { SyncStatus } from "../head/sync-status.ts";
@@ -70,13 +69,12 @@ export class PendingVerdicts {
   async #untilAnswered(answered: () => Promise<void>): Promise<void> {
     const { clock, engine } = this.#parts;
     if (!isReachable(engine.state)) return;
-    const done = new AbortController();
-    const tooLate = SYSTEM_TIMERS.sleep(slotMs(clock) * ANSWER_SHARE_OF_SLOT, done.signal);
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, slotMs(clock) * ANSWER_SHARE_OF_SLOT).unref();
     try {
-      await Promise.race([answered(), tooLate]);
+      await Promise.race([answered(), timeout.promise]);
     } finally {
-      done.abort();
-      tooLate.catch(() => undefined);
+      clearTimeout(timer);
     }
   }
 }

@@ -26,8 +26,8 @@ class ScriptedWorker extends EventEmitter {
     this.data = data;
   }
 
-  postMessage(message: unknown): void {
-    const [, id, kind, [input]] = message as [kind: "call", id: number, method: keyof KzgJobs, args: [never]];
+  postMessage(messages: unknown): void {
+    const [[, id, kind, [input]]] = messages as [[kind: "call", id: number, method: keyof KzgJobs, args: [never]]];
     this.requests.push({ id, kind, input });
   }
 
@@ -45,7 +45,7 @@ class ScriptedWorker extends EventEmitter {
   }
 
   #send(message: ChannelMessage): void {
-    this.emit("message", message);
+    this.emit("message", [message]);
   }
 
   load(backend: KzgBackendName, skipped: string[] = []): void {

@@ -62,11 +62,11 @@ export class DevWallet {
     };
     const tx = createTx(fields, { common });
     if (account) {
-      await this.#engine.addTransaction(tx.sign(account.privateKey).serialize());
+      await this.#engine.addTransaction(tx.sign(account.privateKey).serialize(), { sender: new Address(from) });
       return;
     }
     await this.#fund(from, value + gas * fields.maxFeePerGas);
-    await this.#engine.addTransaction(impersonate(tx, from).serialize(), "allowed");
+    await this.#engine.addTransaction(impersonate(tx, from).serialize(), { isTrusted: true });
   }
 
   /** Raises an account's balance to cover the maximum cost of its pooled transactions plus a new one. */

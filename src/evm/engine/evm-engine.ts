@@ -25,7 +25,7 @@ import { ChainOverrides } from "../overrides/chain-overrides.ts";
 import type { Change, Override } from "../overrides/override.ts";
 import type { PooledTransaction } from "../pool/pooled-transaction.ts";
 import { proofsOfBlob, type SidecarKzg } from "../pool/sidecar.ts";
-import { TransactionPool } from "../pool/transaction-pool.ts";
+import { type TransactionOrigin, TransactionPool } from "../pool/transaction-pool.ts";
 import { BlockBuilder, type BlockPlan, buildPlanned } from "./block-builder.ts";
 import { BlockReplay } from "./block-replay.ts";
 import { DroppedTransactions } from "./dropped-transactions.ts";
@@ -192,10 +192,10 @@ export class EvmEngine implements ExecutionEngine {
 
   /**
    * Adds a transaction to the pool and stores it. Throws a `PoolError` if the transaction is rejected. Impersonated
-   * transactions are rejected unless `allowed`. If storing the transaction fails, removes it from the pool again.
+   * transactions are rejected unless their origin is trusted. If storing the transaction fails, removes it from the pool again.
    */
-  async addTransaction(encoded: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
-    const pooled = await this.pool.add(encoded, impersonation);
+  async addTransaction(encoded: Uint8Array, origin?: TransactionOrigin): Promise<PooledTransaction> {
+    const pooled = await this.pool.add(encoded, origin);
     count(this.#revision);
     const { hash } = pooled.transaction;
     this.dropped.forget(hash);

@@ -1,3 +1,4 @@
+import type { Address } from "@ethereumjs/util";
 import type { ExecutedBlock } from "../execution/block.ts";
 import type { ChainRules, ForkRules } from "../execution/rules.ts";
 import { type Transaction, withRules } from "../execution/transaction.ts";
@@ -37,6 +38,14 @@ interface PoolOptions {
   rules: ChainRules;
   kzg: SidecarKzg;
   limits?: Partial<PoolLimits>;
+}
+
+/** What the caller of the pool knows of a transaction. */
+export interface TransactionOrigin {
+  /** True for transactions of this node, which may be impersonated. */
+  isTrusted?: boolean;
+  /** Sender whose key has just signed the transaction, which need not be recovered. */
+  sender?: Address;
 }
 
 /** Transactions from one sender: executable transactions, and transactions queued behind a nonce gap. */
@@ -93,11 +102,11 @@ export class TransactionPool {
 
   /**
    * Adds a network-encoded transaction. Throws a `PoolError` if the transaction is rejected. Impersonated transactions
-   * are rejected unless `allowed`.
+   * are rejected unless their origin is trusted.
    */
-  async add(encoded: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
-    const { transaction, sidecar } = decodeWithSidecar(encoded, this.#fork);
-    if (impersonation === "refused" && isImpersonated(transaction.tx)) throw new PoolError("invalidSender");
+  async add(encoded: Uint8Array, { isTrusted = false, sender }: TransactionOrigin = {}): Promise<PooledTransaction> {
+    const { transaction, sidecar } = decodeWithSidecar(encoded, this.#fork, sender);
+    if (!isTrusted && isImpersonated(transaction.tx)) throw new PoolError("invalidSender");
     const key = hashKey(transaction.hash);
     if (this.#transactions.has(key)) throw new PoolError("alreadyKnown");
     this.#check(transaction);

@@ -1,4 +1,5 @@
 import { getCalldataFloorGas, isBlob4844Tx } from "@ethereumjs/tx";
+import type { Address } from "@ethereumjs/util";
 import { reasonOf } from "../execution/payload.ts";
 import type { ForkRules } from "../execution/rules.ts";
 import { decodeTransaction, maxFeePerGas, type Transaction } from "../execution/transaction.ts";
@@ -38,16 +39,18 @@ const LIBRARY_ERRORS: readonly (readonly [
   [/blob gas|blobs per tx/i, "tooManyBlobs"],
 ];
 
+/** Recovers the sender unless it is given. */
 export function decodeWithSidecar(
   encoded: Uint8Array,
   rules: ForkRules,
+  sender?: Address,
 ): { transaction: Transaction; sidecar?: Sidecar } {
   try {
     const { raw, sidecar } = splitSidecar(encoded);
     if (raw.length > MAX_SIZE) {
       throw new PoolError("oversized", `transaction size ${raw.length}, limit ${MAX_SIZE}`);
     }
-    return { transaction: decodeTransaction(raw, rules), ...(sidecar && { sidecar }) };
+    return { transaction: decodeTransaction(raw, rules, sender), ...(sidecar && { sidecar }) };
   } catch (error) {
     throw error instanceof PoolError ? error : fromLibraryError(error, rules);
   }

@@ -56,9 +56,9 @@ function createReads({ readLimit = () => 60_000, graceMs = 500 }: Options = {}) 
     const worker = new Worker(new URL("../../node/eth-reads/worker.ts", import.meta.url));
     workers.push(worker);
     const { postMessage } = worker;
-    worker.postMessage = (message: ChannelMessage, transfer?: readonly Transferable[]) => {
-      postMessage.call(worker, message, transfer);
-      if (message[0] === "call" && message[2] === "read") sent.resolve();
+    worker.postMessage = (messages: readonly ChannelMessage[], transfer?: readonly Transferable[]) => {
+      postMessage.call(worker, messages, transfer);
+      if (messages.some(([kind, , method]) => kind === "call" && method === "read")) sent.resolve();
     };
     return worker;
   };
@@ -261,9 +261,9 @@ it("repeats a read as often as its thread is replaced because of other reads", a
   let isStuck = true;
   /** Opens chains, but responds to reads only while not stuck, with an empty result. */
   class ScriptedWorker extends EventEmitter {
-    postMessage(message: ChannelMessage): void {
+    postMessage([message]: [ChannelMessage]): void {
       if (message[0] !== "call" || (message[2] !== "open" && isStuck)) return;
-      queueMicrotask(() => this.emit("message", ["result", message[1], new Uint8Array()]));
+      queueMicrotask(() => this.emit("message", [["result", message[1], new Uint8Array()]]));
     }
     ref(): void {}
     unref(): void {}

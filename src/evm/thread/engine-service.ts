@@ -31,6 +31,11 @@ export class EngineService {
     return this.#engine.forkchoiceUpdated(...args);
   }
 
+  /** Sets the head to a block that this engine is known to have. */
+  async setHead(...[fork, state]: Parameters<EvmEngine["forkchoiceUpdated"]>): Promise<void> {
+    await this.#engine.forkchoiceUpdated(fork, state);
+  }
+
   /** Sets the head and builds a payload on top of it. Returns no payload if the head is unknown. */
   async buildPayload(...args: Required<Parameters<EvmEngine["forkchoiceUpdated"]>>): Promise<PayloadBuild> {
     const { verdict, payloadId } = await this.#engine.forkchoiceUpdated(...args);

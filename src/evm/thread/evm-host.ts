@@ -15,6 +15,9 @@ import { EVM_ERRORS } from "./errors.ts";
 import { ExecutableCount } from "./executable-count.ts";
 import { type EvmChainOptions, openChain } from "./open-chain.ts";
 
+/** Method that the node calls without waiting for an answer. */
+const SET_HEAD = "engine.setHead";
+
 /** Services exposed by the thread. Arguments and results are structured-cloneable. */
 export type HostServices = ReturnType<typeof createServices>;
 
@@ -132,6 +135,7 @@ export class EvmHost {
       return await this.#handle(method, args);
     } finally {
       if (this.#engine) this.#executable.update(this.#engine);
+      if (method === SET_HEAD) this.#executable.onHeadSet();
     }
   }
 

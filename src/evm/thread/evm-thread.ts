@@ -95,6 +95,11 @@ export class EvmThread implements ExecutionEngine {
       this.#tags = tags;
       this.#sharedTags.set(tags);
       if (this.#node) Atomics.add(this.#node.readRevision, 0, 1);
+      if (this.#subscriptions.size === 0) {
+        this.#worker.notify("eth.setTags", () => [tags]);
+        this.#deliveredTags = tags;
+        return;
+      }
       const onSet = (isKnown: unknown) => {
         if (isKnown) this.#deliveredTags = tags;
       };
@@ -228,8 +233,8 @@ export class EvmThread implements ExecutionEngine {
 
   /** Returns the number of pooled transactions that a block on the head can include. */
   async executableCount(): Promise<number> {
-    const { value } = this.#executable;
-    if (this.#worker.isIdle && value !== undefined) return value;
+    const { value, hasHead } = this.#executable;
+    if (this.#worker.isIdle && hasHead && value !== undefined) return value;
     // The thread may not know yet that its payload has become the head.
     const emptying = this.#emptying;
     const isEmpty = emptying?.revision === this.#ahead.revision && emptying?.blockHash === this.#node?.headBlockHash();
@@ -288,9 +293,13 @@ export class EvmThread implements ExecutionEngine {
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate> {
     if (request === undefined) {
-      const updated = this.#engine("forkchoiceUpdated", [fork, state], { isRepeated: true });
-      if (!this.#valid.has(state.headBlockHash)) return updated;
-      updated.catch(() => {});
+      if (!this.#valid.has(state.headBlockHash)) {
+        return this.#engine("forkchoiceUpdated", [fork, state], { isRepeated: true });
+      }
+      this.#worker.notify("engine.setHead", () => {
+        this.#executable.onHeadSent();
+        return [fork, state];
+      });
       return { verdict: VALID, payloadId: null };
     }
     const reverts = this.#reverts;
@@ -314,7 +323,7 @@ export class EvmThread implements ExecutionEngine {
 
   buildAhead(request: PayloadRequest): void {
     // The thread builds nothing ahead while there are transactions.
-    if (this.#worker.isIdle && this.#executable.value !== 0) return;
+    if (this.#worker.isIdle && this.#executable.hasHead && this.#executable.value !== 0) return;
     this.#ahead.begin(request, this.#engine("buildAhead", [request]));
   }
 

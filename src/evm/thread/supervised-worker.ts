@@ -82,6 +82,14 @@ export class SupervisedWorker {
     }
   }
 
+  /** Calls a method of the thread without an answer. `args` are made once the thread is ready. */
+  notify(method: string, args: () => readonly unknown[]): void {
+    this.#ready.promise.then(
+      (channel) => channel.notify(method, args()),
+      () => {},
+    );
+  }
+
   async #answerOf(method: string, args: readonly unknown[], isRepeated: boolean): Promise<unknown> {
     for (;;) {
       const channel = await this.#ready.promise.catch((error: Error) => {

@@ -77,7 +77,7 @@ export class PoolJournal {
    */
   async #restore(encoded: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
     try {
-      const { transaction } = await this.#pool.add(encoded, "allowed");
+      const { transaction } = await this.#pool.add(encoded, { isTrusted: true });
       return toHex(transaction.hash);
     } catch {
       return this.#pool.addIncluded(encoded, included).catch(() => undefined);

@@ -1,3 +1,4 @@
+import { Address } from "@ethereumjs/util";
 import type { EvmEngine } from "../../engine/evm-engine.ts";
 import { decodeTransaction } from "../../execution/transaction.ts";
 import { AccountSigner, type GasEstimator } from "../accounts/signer.ts";
@@ -52,8 +53,8 @@ export function accountMethods(chain: EthChain<EvmEngine>, estimateGas: GasEstim
     sendTransaction: async ({ transaction }: TransactionArgs) => {
       const filled = await signer.withGas(transaction);
       const pooled = signer.isImpersonated(filled)
-        ? await engine.addTransaction(signer.impersonateTransaction(filled), "allowed")
-        : await engine.addTransaction(signer.signTransaction(filled));
+        ? await engine.addTransaction(signer.impersonateTransaction(filled), { isTrusted: true })
+        : await engine.addTransaction(signer.signTransaction(filled), { sender: new Address(filled.from!) });
       return data(pooled.transaction.hash);
     },
   };

@@ -58,14 +58,13 @@ export async function openThread(reads = NO_READS) {
     const port = reused.take();
     used.push(reused);
     workers.push(reused.worker);
-    port.on("message", (message: ChannelMessage) => {
-      if (message[0] === "call") received.push(message[2]);
+    port.on("message", (messages) => {
+      for (const message of messages) if (message[0] === "call") received.push(message[2]);
     });
     const { postMessage } = port;
-    port.postMessage = (message: unknown, moved?: readonly Movable[]) => {
-      const [kind, , method] = message as ChannelMessage;
-      if (kind === "call") called.push(method as string);
-      postMessage.call(port, message, moved);
+    port.postMessage = (messages: unknown, moved?: readonly Movable[]) => {
+      for (const message of messages as ChannelMessage[]) if (message[0] === "call") called.push(message[2]);
+      postMessage.call(port, messages, moved);
     };
     return port;
   };
