@@ -59,10 +59,18 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
   await opened.devChain.evm!.ready;
   const { engine } = evm;
   const { thread } = opened.devChain.evm!;
+  /** The EVM's side of the channel gets new heads without an answer. */
+  const followed = async <T>(result: Promise<T>): Promise<T> => {
+    const value = await result;
+    await thread.eth.delivered();
+    return value;
+  };
   const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
     engine.executor.reader.account(world, address)?.balance ?? 0n;
   return {
     ...opened,
+    advance: (slots: number) => followed(opened.advance(slots)),
+    call: ((...args) => followed(opened.call(...args))) as typeof opened.call,
     engine,
     balance,
     nonce: (address: Uint8Array) => engine.executor.reader.account(engine.head.world, address)?.nonce ?? 0n,
