@@ -45,6 +45,7 @@ import type { ProposerHead } from "./production/proposer-head.ts";
 import type { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { asDatabaseError } from "./pubkeys/pubkey-error.ts";
 import type { Pubkeys } from "./pubkeys/pubkeys.ts";
+import { storeRecentBlocks } from "./restoring/recent-blocks.ts";
 import { restoreChain } from "./restoring/restore-chain.ts";
 import type { StateStore } from "./states/state-store.ts";
 import type { AttachedValidators } from "./subscriptions/attached-validators.ts";
@@ -341,20 +342,23 @@ export class BeaconChain {
   async #store(): Promise<void> {
     await this.#wired.snapshotWriter.finish();
     await this.pools.save(this.#db, this.config);
+    await storeRecentBlocks({ db: this.#db, forkChoice: this.forkChoice, payloadQueue: this.#wired.payloadQueue });
   }
 
   async #restore(signal: AbortSignal | undefined): Promise<void> {
-    const { config, clock, forkChoice, states, pools } = this;
-    const importQueue = this.#wired.importQueue;
+    const { config, clock, forkChoice, blocks, states, pools } = this;
+    const { importQueue, payloadQueue } = this.#wired;
     const logger = this.#logger;
     const restored = await restoreChain({
       config,
       db: this.#db,
       clock,
       forkChoice,
+      blocks,
       states,
       pools,
       importQueue,
+      payloadQueue,
       logger,
       signal,
     });

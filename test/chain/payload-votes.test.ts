@@ -1,3 +1,6 @@
+import { ForkName } from "@lodestar/params";
+import { type gloas as gloasTypes, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { GloasChain } from "../support/chain/gloas-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
@@ -42,4 +45,65 @@ it("attestations of a later slot count for the head without its payload", async 
   expect(gloas.head).toEqual([2, "empty"]);
   expect(empty).toBeGreaterThan(0);
   expect(full).toBe(0);
+});
+
+it("a restart within the slot keeps the votes on the payload, the boost and what arrived in time", async () => {
+  const directory = tempDirectory();
+  const absent = { payloadPresent: false, blobDataAvailable: false };
+  const gloas = await GloasChain.open({}, directory);
+  await gloas.run(2);
+  await gloas.run(1, { payloadVote: () => absent });
+  const factsOf = ({ chain: { forkChoice, head } }: GloasChain) => {
+    const { root, slot } = head;
+    return {
+      root,
+      boosted: forkChoice.proposerBoostRoot,
+      votes: forkChoice.payloadVotesOf(root, "payloadPresent"),
+      isLate: forkChoice.isLate(root),
+      proposer: forkChoice.get(root)?.proposerIndex,
+      buildsOnFull: forkChoice.shouldBuildOnFull({ root, payloadStatus: "full" }, slot + 1),
+    };
+  };
+  const facts = factsOf(gloas);
+  expect(facts).toMatchObject({ boosted: facts.root, isLate: false, buildsOnFull: false });
+  expect(facts.votes).toContain(false);
+  await gloas.opened.close();
+
+  const again = await GloasChain.open({}, directory);
+  expect(factsOf(again)).toEqual(facts);
+  const signed = (await again.chain.blocks.signedByRoot(facts.root))!;
+  expect(again.chain.payloadAttestationVote({ signed, root: facts.root })).toEqual({
+    payloadPresent: true,
+    blobDataAvailable: true,
+  });
+  await again.nextSlot();
+  const { block } = await again.make();
+  const { signedExecutionPayloadBid, payloadAttestations } = block.body as gloasTypes.BeaconBlockBody;
+  const parent = again.chain.forkChoice.get(facts.root)!;
+  expect(toRootHex(signedExecutionPayloadBid.message.parentBlockHash)).toBe(parent.bid?.parentBlockHash);
+  expect(payloadAttestations.map(({ data }) => data)).toMatchObject([{ slot: 3, ...absent }]);
+});
+
+it("equivocating members of the committees still count for a head without votes after a restart", async () => {
+  const directory = tempDirectory();
+  const gloas = await GloasChain.open({}, directory);
+  await gloas.run(2);
+  await gloas.nextSlot();
+  const { signed, root } = await gloas.make();
+  await gloas.chain.importBlock(signed);
+  await gloas.nextSlot();
+  await gloas.chain.refreshHead();
+  expect(gloas.chain.forkChoice.isHeadWeak(root)).toBe(true);
+  const { epochCtx } = await gloas.chain.states.afterBlock(root);
+  const slashing = ssz.electra.AttesterSlashing.defaultValue();
+  const committee = Array.from(epochCtx.getBeaconCommittee(3, 0)).sort((a, b) => a - b);
+  slashing.attestation1.attestingIndices = committee;
+  slashing.attestation2.attestingIndices = committee;
+  gloas.chain.pools.operations.addAttesterSlashing(slashing, ForkName.gloas);
+  gloas.chain.forkChoice.onAttesterSlashing(committee);
+  expect(gloas.chain.forkChoice.isHeadWeak(root)).toBe(false);
+  await gloas.opened.close();
+  const again = await GloasChain.open({}, directory);
+  expect(again.chain.head.root).toBe(root);
+  expect(again.chain.forkChoice.isHeadWeak(root)).toBe(false);
 });

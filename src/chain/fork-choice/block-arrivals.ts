@@ -1,23 +1,27 @@
 import type { RootHex } from "@lodestar/types";
 import type { BlockArrival, ForkChoiceBlock } from "./types.ts";
 
-interface RecordedArrival extends BlockArrival {
+/** `timely` is unknown for blocks whose arrival was lost in a crash. */
+type KnownArrival = Partial<BlockArrival>;
+
+interface RecordedArrival extends KnownArrival {
   readonly slot: number;
 }
 
-/**
- * Arrivals of the blocks of the current and previous slot (block_timeliness). Unknown for blocks that were restored
- * after a restart.
- */
+/** Arrivals of the blocks of the current and previous slot (block_timeliness). */
 export class BlockArrivals {
   #arrivals = new Map<RootHex, RecordedArrival>();
 
-  record({ root, slot }: ForkChoiceBlock, arrival: BlockArrival, currentSlot: number): void {
+  record({ root, slot }: Pick<ForkChoiceBlock, "root" | "slot">, arrival: KnownArrival, currentSlot: number): void {
     if (slot + 1 >= currentSlot) this.#arrivals.set(root, { ...arrival, slot });
   }
 
   onTick(currentSlot: number): void {
     for (const [root, { slot }] of this.#arrivals) if (slot + 1 < currentSlot) this.#arrivals.delete(root);
+  }
+
+  get(root: RootHex): KnownArrival | undefined {
+    return this.#arrivals.get(root);
   }
 
   isLate(root: RootHex): boolean {

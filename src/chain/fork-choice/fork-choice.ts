@@ -32,6 +32,8 @@ import {
   isPayloadVerified,
   type JustifiedBalances,
   type PayloadStatus,
+  type RecentBlock,
+  type RestoredDuties,
   sameCheckpoint,
   supportedStatus,
 } from "./types.ts";
@@ -205,11 +207,40 @@ export class ForkChoice extends PayloadTree {
     this.#arrivals.record(block, arrival, this.#currentSlot);
   }
 
-  /** Adds a block imported before a restart. Its arrival time is unknown, so it is neither boosted nor late. */
+  /** Adds a block imported before a restart. It is neither boosted nor late before `restoreRecent`. */
   restoreBlock(block: ForkChoiceBlock): void {
     if (this.has(block.root)) return;
     this.#requireImportable(block);
     this.#insert(block);
+  }
+
+  /** Returns what a restart within the slot needs to know about the blocks of the current and previous slot. */
+  recentBlocks(): RecentBlock[] {
+    const recent = this.tree.nodes.filter(({ block }) => block.slot + 1 >= this.#currentSlot);
+    return recent.map(({ block: { root, slot } }) => {
+      const { timely, ptcTimely } = this.#arrivals.get(root) ?? {};
+      return {
+        root,
+        slot,
+        timely,
+        ptcTimely,
+        payloadVotes: this.payloadVotes.get(root),
+        isBoosted: root === this.#boostedRoot,
+      };
+    });
+  }
+
+  /** Adds what was lost in a restart to a block of the current or previous slot. */
+  restoreRecent(block: RecentBlock, { proposerIndex, committees }: RestoredDuties): void {
+    const { root, slot, payloadVotes, isBoosted, ...arrival } = block;
+    const index = this.tree.indexOf(root);
+    if (index === NO_NODE || slot + 1 < this.#currentSlot) return;
+    const node = this.tree.nodeAt(index);
+    node.block = { ...node.block, proposerIndex };
+    this.#arrivals.record(block, { ...arrival, committees }, this.#currentSlot);
+    if (payloadVotes) this.payloadVotes.set(root, payloadVotes);
+    if (isBoosted && slot === this.#currentSlot) this.#boostedRoot = root;
+    this.revision.raise();
   }
 
   /**
@@ -244,8 +275,8 @@ export class ForkChoice extends PayloadTree {
   }
 
   /**
-   * is_head_weak. Equivocating members of the committees of the block's slot count as votes for the block. Leaves them
-   * out for blocks before the previous slot and for those restored after a restart.
+   * is_head_weak. Equivocating members of the committees of the block's slot count as votes for the block, but for
+   * blocks before the previous slot.
    */
   isHeadWeak(root: RootHex): boolean {
     const { balances, effectiveBalances = balances } = this.#balances;

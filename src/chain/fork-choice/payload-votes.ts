@@ -46,6 +46,17 @@ export class PayloadVotes {
     return Array.from(votes, (vote) => ((vote & VOTED) === 0 ? null : (vote & BIT_OF[about]) !== 0));
   }
 
+  /** Returns the votes of a block in the form that `set` takes; undefined if there are none. */
+  get(root: RootHex): Uint8Array | undefined {
+    return this.#votesByRoot.get(root);
+  }
+
+  /** Replaces the votes of a block. */
+  set(root: RootHex, votes: Uint8Array): void {
+    if (votes.length !== this.#ptcSize) throw new RangeError(`${votes.length} votes, expected ${this.#ptcSize}.`);
+    this.#votesByRoot.set(root, votes);
+  }
+
   delete(root: RootHex): void {
     this.#votesByRoot.delete(root);
   }

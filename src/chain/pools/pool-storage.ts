@@ -6,6 +6,7 @@ import {
   type AttesterSlashing,
   type altair,
   type capella,
+  type gloas,
   type phase0,
   ssz,
   sszTypesFor,
@@ -13,6 +14,7 @@ import {
 import type { AddOutcome } from "./aggregate-set.ts";
 import type { AttestationPool } from "./attestation-pool.ts";
 import type { HeldOperations } from "./held-operations.ts";
+import type { PayloadAttestationPool } from "./payload-attestation-pool.ts";
 import type { SyncCommitteePool } from "./sync-committee-pool.ts";
 
 /** Operations of one kind as an SSZ list. */
@@ -101,15 +103,22 @@ interface StoredAttestations {
 export interface PooledAttestations {
   attestations: Attestation[];
   contributions: altair.SyncCommitteeContribution[];
+  payloadAttestations: gloas.PayloadAttestation[];
 }
 
 const ATTESTATIONS = "attestations";
 const CONTRIBUTIONS = "contributions";
+const PAYLOAD_ATTESTATIONS = "payload-attestations";
 const Contributions = new ListCompositeType(ssz.altair.SyncCommitteeContribution, LIST_LIMIT);
+const PayloadAttestations = new ListCompositeType(ssz.gloas.PayloadAttestation, LIST_LIMIT);
 
 export function writeAttestations(
   config: BeaconConfig,
-  pools: { attestations: AttestationPool; syncCommittee: SyncCommitteePool },
+  pools: {
+    attestations: AttestationPool;
+    syncCommittee: SyncCommitteePool;
+    payloadAttestations: PayloadAttestationPool;
+  },
 ): StoredAttestations[] {
   const stored: StoredAttestations[] = pools.attestations.slots().map((slot) => ({
     kind: `${ATTESTATIONS}/${slot}`,
@@ -117,11 +126,15 @@ export function writeAttestations(
   }));
   const contributions = pools.syncCommittee.list();
   if (contributions.length > 0) stored.push({ kind: CONTRIBUTIONS, bytes: Contributions.serialize(contributions) });
+  const payloadAttestations = pools.payloadAttestations.list();
+  if (payloadAttestations.length > 0) {
+    stored.push({ kind: PAYLOAD_ATTESTATIONS, bytes: PayloadAttestations.serialize(payloadAttestations) });
+  }
   return stored;
 }
 
 export function isStoredAttestations({ kind }: StoredAttestations): boolean {
-  return kind === CONTRIBUTIONS || kind.startsWith(`${ATTESTATIONS}/`);
+  return kind === CONTRIBUTIONS || kind === PAYLOAD_ATTESTATIONS || kind.startsWith(`${ATTESTATIONS}/`);
 }
 
 /** Decodes stored attestations into `pooled`. */
@@ -132,6 +145,10 @@ export function readAttestations(
 ): void {
   if (kind === CONTRIBUTIONS) {
     pooled.contributions.push(...Contributions.deserialize(bytes));
+    return;
+  }
+  if (kind === PAYLOAD_ATTESTATIONS) {
+    pooled.payloadAttestations.push(...PayloadAttestations.deserialize(bytes));
     return;
   }
   const slot = Number(kind.slice(ATTESTATIONS.length + 1));

@@ -112,7 +112,7 @@ export class Pools {
    * check against the chain.
    */
   async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations & { unreadable: number }> {
-    const loaded = { attestations: [], contributions: [], unreadable: 0 };
+    const loaded = { attestations: [], contributions: [], payloadAttestations: [], unreadable: 0 };
     for (const list of await db.operations.getAll()) {
       try {
         if (isStoredAttestations(list)) readAttestations(config, list, loaded);

@@ -2,7 +2,7 @@ import { Signature } from "@chainsafe/blst";
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
-import { type Attestation, type electra, ssz } from "@lodestar/types";
+import { type Attestation, type electra, type gloas, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { toCheckpoint } from "../import/fork-choice-import.ts";
@@ -21,13 +21,14 @@ interface RestoreParts {
 /**
  * Restores to the pools and to fork choice the attestations and contributions that were pooled at the last shutdown.
  * Skips entries that do not fit the current chain. Ignores entries from before finality, which a crash may have left
- * behind.
+ * behind. Payload attestations only return to their pool; `restoreRecentBlocks` restores the votes of fork choice.
  */
 export async function restoreAttestations(
-  { attestations, contributions }: PooledAttestations,
+  { attestations, contributions, payloadAttestations }: PooledAttestations,
   parts: RestoreParts,
 ): Promise<{ leftOut: number }> {
   for (const contribution of contributions) parts.pools.syncCommittee.addContribution(contribution);
+  restorePayloadAttestations(payloadAttestations, parts);
   let leftOut = 0;
   for (const attestation of attestations) {
     if (attestation.data.target.epoch < parts.forkChoice.finalized.epoch) continue;
@@ -35,6 +36,18 @@ export async function restoreAttestations(
     if (!isRestored) leftOut++;
   }
   return { leftOut };
+}
+
+/** Ignores attestations that no block can include any more. */
+function restorePayloadAttestations(
+  attestations: readonly gloas.PayloadAttestation[],
+  { forkChoice, pools }: RestoreParts,
+): void {
+  for (const { data, aggregationBits: bits, signature } of attestations) {
+    const isRecent = data.slot <= forkChoice.currentSlot && data.slot + 1 >= forkChoice.currentSlot;
+    if (!isRecent || forkChoice.get(toRootHex(data.beaconBlockRoot))?.slot !== data.slot) continue;
+    pools.payloadAttestations.addAggregate({ data, bits, signature });
+  }
 }
 
 async function restoreOne(

@@ -2,11 +2,14 @@ import type { BeaconConfig } from "@lodestar/config";
 import { getAttesterSlashableIndices } from "@lodestar/state-transition";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ImportQueue } from "../import/import-queue.ts";
+import type { PayloadQueue } from "../payloads/payload-queue.ts";
 import type { Pools } from "../pools/pools.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { restoreRecentBlocks } from "./recent-blocks.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
@@ -16,8 +19,10 @@ interface RestoreParts {
   db: BeaconDb;
   clock: Clock;
   forkChoice: ForkChoice;
+  blocks: BlockStore;
   states: StateStore;
   pools: Pools;
+  payloadQueue: PayloadQueue;
   importQueue: ImportQueue;
   logger: Logger;
   /** Aborts restoring. */
@@ -39,6 +44,7 @@ export async function restoreChain(parts: RestoreParts): Promise<number> {
     pools.operations.prune(await states.atCheckpoint(forkChoice.finalized));
   }
   const attestations = await restoreAttestations(pooled, parts);
+  await restoreRecentBlocks(parts);
   const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
   if (Object.values(leftOut).some((count) => count > 0)) {
     logger.warn("Ignored stored blocks or votes that no longer fit the chain", leftOut);

@@ -52,6 +52,7 @@ const Name = {
   finalized: "finalized",
   unverifiedFrom: "unverifiedFrom",
   votes: "votes",
+  recentBlocks: "recentBlocks",
   heldData: "heldData",
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
@@ -103,6 +104,11 @@ export class MetaRepository {
   /** Returns the votes counted by fork choice when a state was last stored. */
   getVotes(): Promise<Uint8Array | null> {
     return this.#store.get(Bucket.meta, nameKey(Name.votes));
+  }
+
+  /** Returns what was known about the newest blocks at the last shutdown. */
+  getRecentBlocks<T>(): Promise<T | null> {
+    return this.#getJson<T>(Name.recentBlocks);
   }
 
   /** Returns the last slot of a dev chain's clock. */
@@ -236,6 +242,10 @@ export class MetaWrites {
 
   deleteVotes(): void {
     this.#batch.delete(Bucket.meta, nameKey(Name.votes));
+  }
+
+  putRecentBlocks(blocks: unknown): void {
+    this.#putJson(Name.recentBlocks, blocks);
   }
 
   putClockSlot(slot: Slot): void {
