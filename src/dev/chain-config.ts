@@ -121,6 +121,8 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     // chains.
     MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128 * GWEI_PER_ETHER,
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
+    // Since gloas it is a fraction of the active balance, which is 64 ETH with eight validators.
+    CONSOLIDATION_CHURN_LIMIT_QUOTIENT: 4,
 
     // A chain id and contract address that no public network uses.
     DEPOSIT_CHAIN_ID: executionChain?.chainId ?? 1337,

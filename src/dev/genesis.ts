@@ -13,6 +13,7 @@ import {
   GENESIS_SLOT,
   MAX_EFFECTIVE_BALANCE,
   MIN_ACTIVATION_BALANCE,
+  SLOTS_PER_EPOCH,
   UNSET_DEPOSIT_REQUESTS_START_INDEX,
 } from "@lodestar/params";
 import {
@@ -92,6 +93,13 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
     );
   }
   const fulu = createEarlierGenesis({ ...options, chainConfig: { ...chainConfig, GLOAS_FORK_EPOCH: Infinity } });
+  const { length: active } = fulu.state.epochCtx.currentShuffling.activeIndices;
+  if (active < SLOTS_PER_EPOCH) {
+    throw new InvalidChainError(
+      `Gloas requires at least ${SLOTS_PER_EPOCH} active validators, one per slot of an epoch, but the chain would ` +
+        `start with ${active}. Validators are active with a balance of 32 ETH or more.`,
+    );
+  }
   const state = gloasGenesis(fulu.state as CachedBeaconStateFulu, chainConfig, builders);
   const config = createBeaconConfig(chainConfig, state.genesisValidatorsRoot);
   return { ...fulu, config, state: createCachedBeaconState(state, { config, pubkeyCache: fulu.pubkeyCache }) };

@@ -22,6 +22,13 @@ function genesisIn(fork: DevFork, builders?: GenesisBuilders) {
 }
 
 describe("a gloas genesis", () => {
+  it("requires an active validator for each slot of an epoch", () => {
+    const chainConfig = devChainConfig({ forks: [{ fork: "gloas", epoch: 0 }], slotSeconds: 6, genesisTime });
+    expect(() => createDevGenesis({ chainConfig, validatorCount: 7, genesisTime })).toThrow(
+      "Gloas requires at least 8 active validators, one per slot of an epoch, but the chain would start with 7.",
+    );
+  });
+
   it("is that of fulu, with the changes of gloas/fork.md and an execution chain that starts with block 0", () => {
     const { state, config } = genesisIn("gloas", { count: 2, balance: 100e9 });
     const { latestExecutionPayloadHeader, ...fulu } = (genesisIn("fulu").state as CachedBeaconStateFulu).toValue();

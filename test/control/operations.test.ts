@@ -11,9 +11,11 @@ import {
   expectRefusals,
   FULU,
   openControlled,
+  requestsApplied,
   VALIDATORS,
 } from "../support/chain/controlled-chain.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
+import { GLOAS } from "../support/chain/gloas-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 
@@ -35,9 +37,15 @@ it("the voting stake never exceeds the total stake, even when most of it exits",
   expect(seen.size).toBeGreaterThan(1);
 });
 
-describe("operations of a chain in fulu", () => {
+/** Since gloas, the block after that of a payload applies its requests. */
+const FORKS = [
+  { name: "fulu", forks: FULU, slotsToApply: 1 },
+  { name: "gloas", forks: GLOAS, slotsToApply: 2 },
+];
+
+describe.each(FORKS)("operations of a chain in $name", ({ forks, slotsToApply }) => {
   it("take effect by the protocol's rules, up to the last withdrawal, and other nodes agree", async () => {
-    const chain = await openControlled(FULU);
+    const chain = await openControlled(forks);
     const { call, advance, status, balance, validator } = chain;
     const headState = () => chain.chain.headState as CachedBeaconStateElectra;
     const [LEAVES, COMPOUNDS, SOURCE, TARGET] = [8, 9, 10, 11];
@@ -73,7 +81,7 @@ describe("operations of a chain in fulu", () => {
         /The address .* cannot change from 0xadad/,
       ],
     ]);
-    await advance(1);
+    await advance(slotsToApply);
     for (const index of [COMPOUNDS, TARGET]) {
       expect((await validator(index)).validator.withdrawal_credentials).toBe(
         `0x02${"00".repeat(11)}${ADDRESS.slice(2)}`,
@@ -88,10 +96,11 @@ describe("operations of a chain in fulu", () => {
     expect(entering[0].data.signature).not.toBe(bad.data.signature);
     await call("dev_deposit", { validator: COMPOUNDS, amount: 40 * ETHER });
     const [later] = await call("dev_deposit", {});
-    await advance(1);
+    await advance(slotsToApply);
     expect(headState().pendingDeposits.length).toBe(5);
-    const { body } = (await chain.chain.blocks.canonicalAtSlot(3))!.signed.message;
-    expect((body as electra.BeaconBlockBody).executionRequests.deposits).toHaveLength(5);
+    expect(
+      requestsApplied((await chain.chain.blocks.signedByRoot(chain.chain.head.root))!.message).deposits,
+    ).toHaveLength(5);
 
     await chain.call("dev_advance", { until: { validator: later.data.pubkey, status: "active_ongoing" }, limit: 200 });
     expect(headState().validators.length).toBe(VALIDATORS + 3);
@@ -132,6 +141,7 @@ describe("operations of a chain in fulu", () => {
       ["dev_withdraw", [SOURCE, 1], CODES.rejected, /Partial withdrawals require compounding credentials/],
     ]);
     await call("dev_advance", { until: { validator: 2, status: "active_slashed" }, limit: 20 });
+    await advance(slotsToApply);
     expect(await Promise.all([1, 2, 3, 5].map(status))).toEqual([
       "active_slashed",
       "active_slashed",
@@ -177,7 +187,7 @@ describe("operations of a chain in fulu", () => {
       ["dev_slash", [4], CODES.rejected, /is no longer slashable: it is withdrawable since epoch/],
     ]);
     await call("dev_exit", [TARGET]);
-    await advance(1);
+    await advance(slotsToApply);
     await expectRefusals(chain, [
       [
         "dev_consolidate",
@@ -191,7 +201,7 @@ describe("operations of a chain in fulu", () => {
   });
 
   it("are rejected without an effect if they are invalid", async () => {
-    const chain = await openControlled(FULU);
+    const chain = await openControlled(forks);
     await expectRefusals(chain, [
       ["dev_slash", [99], CODES.absent, /There is no validator 99: the chain has 16/],
       ["dev_slash", [[1, 99]], CODES.absent, /There is no validator 99/],
@@ -213,25 +223,25 @@ describe("operations of a chain in fulu", () => {
       ["dev_deposit", { amount: ETHER - 1 }, CODES.invalid, /"amount" must be an amount in Gwei from 1000000000/],
       ["dev_deposit", { withdrawal_credentials: ADDRESS }, CODES.invalid, /0x followed by 64 hex digits/],
     ]);
-    await chain.advance(1);
-    const { body } = (await chain.chain.blocks.canonicalAtSlot(1))!.signed.message as electra.BeaconBlock;
-    const { proposerSlashings, blsToExecutionChanges, executionRequests } = body;
-    expect([proposerSlashings, blsToExecutionChanges, ...Object.values(executionRequests)].flat()).toEqual([]);
+    await chain.advance(slotsToApply);
+    const block = (await chain.chain.blocks.canonicalAtSlot(slotsToApply))!.signed.message;
+    const { proposerSlashings, blsToExecutionChanges } = block.body as electra.BeaconBlockBody;
+    expect([proposerSlashings, blsToExecutionChanges, ...Object.values(requestsApplied(block))].flat()).toEqual([]);
   });
 
   it("survive a crash while pending, and are included once", async () => {
     const directory = tempDirectory();
-    const first = await openControlled(FULU, directory);
+    const first = await openControlled(forks, directory);
     await first.advance(2);
     await first.call("dev_slash", [1]);
     await first.call("dev_changeCredentials", [2, ADDRESS]);
     await first.call("dev_deposit", { validator: 3 });
     await first.abandon();
-    const second = await openControlled(FULU, directory);
+    const second = await openControlled(forks, directory);
     await second.advance(2);
     expect(await second.status(1)).toBe("active_slashed");
     await second.abandon();
-    const third = await openControlled(FULU, directory);
+    const third = await openControlled(forks, directory);
     await third.advance(2 * SLOTS_PER_EPOCH);
     const { headState } = third.chain;
     expect(headState.validators.getReadonly(2).withdrawalCredentials[0]).toBe(1);

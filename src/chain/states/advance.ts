@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   DataAvailabilityStatus,
@@ -12,10 +12,17 @@ import { OperationalError } from "../../errors/operational-error.ts";
 import { withoutPayloadAttestations } from "./payload-attestations.ts";
 import { populateViewCaches } from "./view-caches.ts";
 
-/** Thrown if there are no active validators left. The chain cannot continue. */
+/**
+ * Thrown if there are no active validators left or, since gloas, a slot has none for its payload timeliness committee
+ * (gloas/beacon-chain.md, compute_ptc). The chain cannot continue.
+ */
 export class NoActiveValidatorsError extends OperationalError {
-  constructor(epoch: Epoch) {
-    super(`No validator is active in epoch ${epoch} or later. The chain cannot continue.`);
+  constructor(epoch: Epoch, { hasCommittees }: { hasCommittees: boolean }) {
+    const reason = hasCommittees
+      ? `Fewer than ${SLOTS_PER_EPOCH} validators are active in epoch ${epoch} or later: since gloas, each slot of an ` +
+        "epoch needs one for its payload timeliness committee."
+      : `No validator is active in epoch ${epoch} or later.`;
+    super(`${reason} The chain cannot continue.`);
     this.name = "NoActiveValidatorsError";
   }
 }
@@ -48,7 +55,8 @@ function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot, keepsCaches:
     return processSlots(state, slot, { dontTransferCache: keepsCaches });
   } catch (error) {
     if (error instanceof Error && error.message === NO_ACTIVE_VALIDATORS) {
-      throw new NoActiveValidatorsError(Math.floor(slot / SLOTS_PER_EPOCH));
+      const hasCommittees = state.config.getForkSeq(slot) >= ForkSeq.gloas;
+      throw new NoActiveValidatorsError(Math.floor(slot / SLOTS_PER_EPOCH), { hasCommittees });
     }
     throw error;
   }

@@ -218,6 +218,19 @@ it("a consolidation requires churn of more than 32 ETH", () => {
   );
 });
 
+it("a consolidation is possible with eight validators since gloas", () => {
+  const forks = [{ fork: "gloas", epoch: 0 }] as const;
+  const config = devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 });
+  const { state } = createDevGenesis({ chainConfig: config, validatorCount: 8, genesisTime: 0 });
+  expect(refusalOf(() => requireConsolidationCapacity(state))).toBeUndefined();
+  const slower = { ...config, CONSOLIDATION_CHURN_LIMIT_QUOTIENT: 16 };
+  const { state: other } = createDevGenesis({ chainConfig: slower, validatorCount: 8, genesisTime: 0 });
+  expect(refusalOf(() => requireConsolidationCapacity(other))).toBe(
+    "No consolidation is possible: the consolidation churn limit is 16 ETH and must exceed 32 ETH " +
+      "(the active balance divided by CONSOLIDATION_CHURN_LIMIT_QUOTIENT).",
+  );
+});
+
 it("names the fork that an operation needs, and when it activates", () => {
   const forks = [
     { fork: "deneb", epoch: 0 },

@@ -148,17 +148,22 @@ export function requirePlausibleAmount({ index, state }: OperationSubject, amoun
   );
 }
 
-/** Checks electra/beacon-chain.md, process_consolidation_request: queue length and churn limit. */
+/** Checks electra/beacon-chain.md, process_consolidation_request: queue length and churn limit (EIP-8061 since gloas). */
 export function requireConsolidationCapacity(state: CachedBeaconStateAllForks): void {
   if ((state as CachedBeaconStateElectra).pendingConsolidations.length >= PENDING_CONSOLIDATIONS_LIMIT) {
     throw conflict(`The queue of pending consolidations is full (${PENDING_CONSOLIDATIONS_LIMIT}).`);
   }
-  const churn = getConsolidationChurnLimit(state.config.getForkSeq(state.slot), state.epochCtx);
+  const fork = state.config.getForkSeq(state.slot);
+  const churn = getConsolidationChurnLimit(fork, state.epochCtx);
   if (churn > MIN_ACTIVATION_BALANCE) return;
+  const causes =
+    fork >= ForkSeq.gloas
+      ? "the active balance divided by CONSOLIDATION_CHURN_LIMIT_QUOTIENT"
+      : "MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA, MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT";
   throw conflict(
     `No consolidation is possible: the consolidation churn limit is ${ether(churn)} and must exceed ` +
       `${ether(MIN_ACTIVATION_BALANCE)} ` +
-      "(MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA, MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT).",
+      `(${causes}).`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { SignedBeaconBlock } from "@lodestar/types";
+import type { BeaconBlock, electra, gloas, SignedBeaconBlock } from "@lodestar/types";
 import { expect, onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../../src/chain/anchor/anchor.ts";
 import { createMemoryDatabase } from "../../../src/db/open-database.ts";
@@ -14,6 +14,14 @@ export const VALIDATORS = 16;
 export const ADDRESS = `0x${"ad".repeat(20)}`;
 export const FULU: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
 export const CODES = { invalid: -32602, absent: -32001, rejected: -32003 };
+
+/** Returns the execution requests that a block applies; since gloas, those of its parent's payload. */
+export function requestsApplied({ body }: BeaconBlock): electra.ExecutionRequests {
+  const { executionRequests, parentExecutionRequests } = body as Partial<
+    electra.BeaconBlockBody & gloas.BeaconBlockBody
+  >;
+  return (executionRequests ?? parentExecutionRequests)!;
+}
 
 type Params = unknown[] | Record<string, unknown>;
 
@@ -50,12 +58,18 @@ export async function openControlled(
       await initialiseDatabase(db, devChain.config, { state: genesis }, {});
       const follower = await openFollower(db, devChain, chain.clock.currentSlot);
       onTestFinished(() => follower.close());
-      const blocks: SignedBeaconBlock[] = [];
+      const segment: SignedBeaconBlock[] = [];
+      const importSegment = () => follower.importSegment(segment.splice(0));
       for (let slot = 1; slot <= chain.head.slot; slot++) {
         const block = await chain.blocks.canonicalAtSlot(slot);
-        if (block) blocks.push(block.signed);
+        if (!block) continue;
+        segment.push(block.signed);
+        const envelope = await chain.payloadStore.get(block.root);
+        if (!envelope) continue;
+        await importSegment();
+        await follower.importPayload(envelope);
       }
-      await follower.importSegment(blocks);
+      if (segment.length > 0) await importSegment();
       expect(follower.head.root).toBe(chain.head.root);
     },
   };
