@@ -15,6 +15,8 @@ import {
   type Refusal,
   VALIDATORS,
 } from "../support/chain/controlled-chain.ts";
+import { EVM } from "../support/chain/evm-chain.ts";
+import { GLOAS } from "../support/chain/gloas-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { variants } from "../support/suite/tier.ts";
 
@@ -142,3 +144,32 @@ it("includes a request once per branch", async () => {
   expect(depositsOf(sibling.signed.message)).toBe(3);
   expect(depositsOf((await propose(6, sibling.root)).signed.message)).toBe(0);
 });
+
+it.each([
+  ["the built-in engine", {}],
+  ["the EVM", EVM],
+])(
+  "a request of a withheld payload, or of an orphaned one, is made again and applied once, with %s",
+  async (_, options) => {
+    const { call, advance, chain, expectHealth } = await openControlled(GLOAS, undefined, options);
+    const pending = () => (chain.headState as CachedBeaconStateElectra).pendingDeposits.length;
+    await advance(2);
+    await call("dev_withholdPayloads", { slots: 2 });
+    const [first] = await call("dev_deposit");
+    await advance(2);
+    expect(pending()).toBe(0);
+    await advance(1);
+    // The payload of the head has the deposit, which the next block applies.
+    expect(pending()).toBe(0);
+    const [second] = await call("dev_deposit");
+    expect(second.data.pubkey).not.toBe(first.data.pubkey);
+    await advance(1);
+    expect(pending()).toBe(1);
+    await advance(1);
+    expect(pending()).toBe(2);
+    await call("dev_reorg", { depth: 3 });
+    await advance(2);
+    expect(pending()).toBe(2);
+    expectHealth();
+  },
+);

@@ -15,7 +15,7 @@ import {
   VALIDATORS,
 } from "../support/chain/controlled-chain.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
-import { GLOAS } from "../support/chain/gloas-chain.ts";
+import { PAYLOAD_FORKS } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 
@@ -37,13 +37,7 @@ it("the voting stake never exceeds the total stake, even when most of it exits",
   expect(seen.size).toBeGreaterThan(1);
 });
 
-/** Since gloas, the block after that of a payload applies its requests. */
-const FORKS = [
-  { name: "fulu", forks: FULU, slotsToApply: 1 },
-  { name: "gloas", forks: GLOAS, slotsToApply: 2 },
-];
-
-describe.each(FORKS)("operations of a chain in $name", ({ forks, slotsToApply }) => {
+describe.each(PAYLOAD_FORKS)("operations of a chain in $name", ({ forks, slotsToApply }) => {
   it("take effect by the protocol's rules, up to the last withdrawal, and other nodes agree", async () => {
     const chain = await openControlled(forks);
     const { call, advance, status, balance, validator } = chain;

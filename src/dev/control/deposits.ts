@@ -117,6 +117,7 @@ export class DevDeposits {
       ...(await log.deposits()),
       ...(await requests.pendingDeposits()),
       ...(isElectra ? (state as CachedBeaconStateElectra).pendingDeposits.getAllReadonlyValues() : []),
+      ...(await this.#depositsToApply()),
     ];
     const isRegistered = (pubkey: string) => indexInRegistry(state, pubkey) !== undefined;
     const entering = new Set<string>();
@@ -129,6 +130,13 @@ export class DevDeposits {
       const pubkey = toHex(keys.keyPair(next).publicKey);
       if (!entering.has(pubkey) && !isRegistered(pubkey)) return next;
     }
+  }
+
+  /** Returns the deposits in the payload of the head since gloas, which the next block applies. */
+  async #depositsToApply(): Promise<phase0.DepositData[]> {
+    const { payloadStore, head, headNode } = this.#parts.chain;
+    const envelope = headNode.payloadStatus === "full" ? await payloadStore.get(head.root) : null;
+    return envelope?.message.executionRequests.deposits ?? [];
   }
 }
 

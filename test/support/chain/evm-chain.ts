@@ -2,8 +2,13 @@ import { createTx, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import type { BeaconConfig } from "@lodestar/config";
 import { type ForkPostDeneb, isForkPostFulu } from "@lodestar/params";
-import type { ExecutionPayload, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { ExecutionPayload, Slot } from "@lodestar/types";
+import { canonicalChild, hasCanonicalPayload } from "../../../src/api/payload-of-block.ts";
+import { bidOf } from "../../../src/chain/blocks/bid.ts";
+import type { ChainBlock } from "../../../src/chain/blocks/block-store.ts";
+import type { BeaconChain } from "../../../src/chain/chain.ts";
 import { DevBlobs } from "../../../src/dev/dev-blobs.ts";
+import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { EVM_WITHDRAWALS } from "../../../src/dev/genesis-parameters.ts";
 import { type DevAccount, devAccountKeys } from "../../../src/evm/accounts.ts";
 import type { EvmEngine } from "../../../src/evm/engine/evm-engine.ts";
@@ -15,6 +20,7 @@ import { sharedKzg as kzg } from "../data/kzg/shared-kzg.ts";
 import { tempDirectory } from "../directories/temp-directory.ts";
 import { SameThreadEvm } from "../evm/thread/same-thread.ts";
 import { FULU, openControlled } from "./controlled-chain.ts";
+import { GLOAS } from "./gloas-chain.ts";
 
 export const GWEI = 10n ** 9n;
 export const EVM: Pick<DevNodeOptions, "evm" | "withdrawals"> = {
@@ -28,15 +34,25 @@ export const account = (index: number): DevAccount => devAccountKeys()[index]!;
 /** Fields of any type of transaction. Nonce, fees and gas limit have defaults. */
 type Fields = Record<string, unknown> & { type?: number };
 
+/** Forks of the tests of both kinds of payloads, and after how many slots the requests of transactions are applied. */
+export const PAYLOAD_FORKS: { name: string; forks: ScheduledFork[]; slotsToApply: number }[] = [
+  { name: "fulu", forks: FULU, slotsToApply: 1 },
+  { name: "gloas", forks: GLOAS, slotsToApply: 2 },
+];
+
+const isOnChain = async (chain: BeaconChain, block: ChainBlock) =>
+  hasCanonicalPayload(chain, block, await canonicalChild(chain, block.root));
+
 /** Signs a transaction of a funded account with its next nonce. */
 export function signed(engine: EvmEngine, from: number, { to, type = 2, ...fields }: Fields): Uint8Array {
   const { pool, rules, head } = engine;
   const { address, privateKey } = account(from);
   const { common, chainId } = rules.at(head.header.timestamp + 2n);
+  const gasLimit = rules.at(head.header.timestamp + 2n).isSince("amsterdam") ? 1_000_000n : 300_000n;
   const data = {
     chainId,
     nonce: pool.nextNonce(address),
-    gasLimit: 300_000n,
+    gasLimit,
     ...(type >= 2 ? { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 2n * GWEI } : { gasPrice: 20n * GWEI }),
     ...(to instanceof Uint8Array && { to: new Address(to) }),
     ...fields,
@@ -47,11 +63,7 @@ export function signed(engine: EvmEngine, from: number, { to, type = 2, ...field
     .serialize();
 }
 
-function payloadOf({ message }: SignedBeaconBlock): ExecutionPayload {
-  return (message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
-}
-
-/** A fulu chain with the EVM in this thread and a manual clock. */
+/** A chain with the EVM, by default of fulu, in this thread and with a manual clock. */
 export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
   const evm = new SameThreadEvm();
   const { startWorker: startEvmWorker } = evm;
@@ -64,6 +76,17 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
     const value = await result;
     await thread.eth.delivered();
     return value;
+  };
+  /** The payloads of the canonical chain by slot, the oldest first. */
+  const payloads = async (): Promise<[Slot, ExecutionPayload][]> => {
+    const { chain } = opened;
+    const found: [Slot, ExecutionPayload][] = [];
+    for (let slot = 1; slot <= chain.head.slot; slot++) {
+      const block = await chain.blocks.canonicalAtSlot(slot);
+      if (!block || (bidOf(block.signed.message) && !(await isOnChain(chain, block)))) continue;
+      found.push([slot, (await chain.payloadStore.payloadOf(block.signed, block.root))!.payload]);
+    }
+    return found;
   };
   const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
     engine.executor.reader.account(world, address)?.balance ?? 0n;
@@ -87,28 +110,18 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
     pooled: async (): Promise<number> => engine.pool.size,
     /** Transactions of the canonical chain as hex strings, the oldest first. */
     included: async (): Promise<string[]> => {
-      const { chain } = opened;
-      const included: string[] = [];
-      for (let slot = 1; slot <= chain.head.slot; slot++) {
-        const block = await chain.blocks.canonicalAtSlot(slot);
-        if (block) included.push(...payloadOf(block.signed).transactions.map(hexOf));
-      }
-      return included;
+      return (await payloads()).flatMap(([, { transactions }]) => transactions.map(hexOf));
     },
     /** Slots of the canonical blocks that have a transaction. */
     slotsOf: async (raw: Uint8Array): Promise<number[]> => {
-      const { chain } = opened;
-      const slots: number[] = [];
-      for (let slot = 1; slot <= chain.head.slot; slot++) {
-        const block = await chain.blocks.canonicalAtSlot(slot);
-        if (block && payloadOf(block.signed).transactions.some((each) => hexOf(each) === hexOf(raw))) slots.push(slot);
-      }
-      return slots;
+      const having = (await payloads()).filter(([, { transactions }]) => transactions.map(hexOf).includes(hexOf(raw)));
+      return having.map(([slot]) => slot);
     },
+    payloads,
     /** Payload of the block at the head. */
     payload: async (): Promise<ExecutionPayload> => {
-      const block = await opened.chain.blocks.signedByRoot(opened.chain.head.root);
-      return payloadOf(block!);
+      const { blocks, head, payloadStore } = opened.chain;
+      return (await payloadStore.payloadOf((await blocks.signedByRoot(head.root))!, head.root))!.payload;
     },
   };
 }
