@@ -37,8 +37,8 @@ export function compare(
       request,
       path: difference.path,
       said: [
-        { upstreams: majority!.upstreams, value: truncate(difference.first) },
-        { upstreams: group.upstreams, value: truncate(difference.second) },
+        { upstreams: majority!.upstreams, value: shortJson(difference.first) },
+        { upstreams: group.upstreams, value: shortJson(difference.second) },
       ],
     })),
   );
@@ -53,7 +53,8 @@ function firstOf<T>(all: Iterable<T>, count: number): T[] {
   return first;
 }
 
-function truncate(value: unknown): string {
+/** Keeps both ends of a long value. */
+function shortJson(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
   if (text.length <= MAX_VALUE_LENGTH) return text;
