@@ -86,6 +86,8 @@ interface ChainEventMap {
   /** The payload and the data of a block can be attested to by the payload timeliness committee. */
   payloadAvailable: { slot: number; root: RootHex };
   payload: PayloadEvent;
+  /** The execution engine rejected the payload of a block, which stays in the chain without it. */
+  payloadInvalid: { root: RootHex };
   /** A single block was imported. `seconds` is the wall-clock duration of the import. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;

@@ -1,10 +1,10 @@
 import { ForkSeq } from "@lodestar/params";
 import type { BeaconChain } from "../chain/chain.ts";
-import type { Instruments } from "./instruments.ts";
+import { DELAY_BUCKETS, type Instruments } from "./instruments.ts";
+import { addPayloadMetrics } from "./payload-metrics.ts";
 import { ValidatorCounts } from "./validator-counts.ts";
 
 const IMPORT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12];
-const DELAY_BUCKETS = [0.1, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12];
 
 /**
  * Adds metrics for the chain. Names without "fanal" come from github.com/ethereum/beacon-metrics. Returns a function
@@ -16,7 +16,10 @@ export function addChainMetrics(instruments: Instruments, chain: BeaconChain): (
   addValidatorMetrics(instruments, chain);
   addDuplicateKeyMetrics(instruments, chain);
   addPoolMetrics(instruments, chain);
-  return addChainEventMetrics(instruments, chain);
+  const unsubscribers = [addChainEventMetrics(instruments, chain), addPayloadMetrics(instruments, chain)];
+  return () => {
+    for (const unsubscribe of unsubscribers) unsubscribe();
+  };
 }
 
 function addHeadMetrics(instruments: Instruments, chain: BeaconChain): void {
@@ -115,6 +118,7 @@ function addPoolMetrics(instruments: Instruments, { pools }: BeaconChain): void 
     const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = pools.operations.sizes;
     const sizes = {
       attestations: pools.attestations.size,
+      payload_attestations: pools.payloadAttestations.size,
       sync_contributions: pools.syncCommittee.size,
       proposer_slashings: proposerSlashings,
       attester_slashings: attesterSlashings,

@@ -1,5 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
+/** Buckets for delays after the start of a slot, in seconds. */
+export const DELAY_BUCKETS = [0.1, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12];
+
 /** The value of a metric for one set of labels. */
 type Sample<Label extends string> = readonly [labels: Readonly<Record<Label, string>>, value: number];
 

@@ -27,7 +27,7 @@ function notify(chain: NotifierParts["chain"], parts: Partial<NotifierParts> & {
   return { time, lines, alarms, notifier };
 }
 
-for (const fork of ["phase0", "altair"] as const) {
+for (const fork of ["phase0", "altair", "gloas"] as const) {
   it(`logs one line per slot in ${fork}`, async () => {
     const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });
     const { chain } = devChain;
@@ -40,6 +40,7 @@ for (const fork of ["phase0", "altair"] as const) {
       epoch: 4,
       head: 4 * SLOTS_PER_EPOCH,
       root: chain.forkChoice.get(chain.head.parentRoot)!.root.slice(0, 10),
+      payload: fork === "gloas" ? "full" : undefined,
       participationPercent: 100,
       peers: 3,
       justified: 3,
@@ -68,6 +69,7 @@ it("raises and clears alarms for empty slots and missing finality, but not while
   const staged = {
     clock,
     headState: chain.headState,
+    headNode: chain.headNode,
     get head() {
       return { ...chain.head, slot: seen.head };
     },
@@ -108,6 +110,26 @@ it("raises and clears alarms for empty slots and missing finality, but not while
   expect(await logged(7 * SLOTS_PER_EPOCH)).toEqual([]);
 });
 
+it("raises and clears the alarm for missing payloads", async () => {
+  const { devChain } = await openDevChain({ forks: [{ fork: "gloas", epoch: 0 }] });
+  const { alarms, lines } = notify(devChain.chain);
+  await advance(devChain, 4);
+  await devChain.control.payloads.schedule("withhold", { count: 4 });
+  await advance(devChain, 8);
+  expect(alarms()).toEqual([]);
+  await advance(devChain, 9);
+  expect(lines().at(-1)).toMatchObject({ head: 8, payload: "empty" });
+  expect(alarms()).toEqual([
+    { level: "warn", message: expect.stringContaining("No payloads of recent blocks"), fields: { blocks: 4, head: 8 } },
+  ]);
+  await advance(devChain, 10);
+  expect(alarms().at(-1)).toEqual({
+    level: "info",
+    message: "Payloads are arriving again",
+    fields: { blocks: 0, head: 9 },
+  });
+});
+
 it("ignores slots that were empty before the start", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
@@ -137,11 +159,11 @@ it("raises and clears the alarm for missing peers", async () => {
 it("raises the alarm for missing peers on a dev chain only while it waits for them", async () => {
   const { devChain } = await openDevChain();
   const { clock } = devChain;
-  const { forkChoice, head, headState } = devChain.chain;
+  const { forkChoice, head, headNode, headState } = devChain.chain;
   const status = { ...devChain.chain.status, isSyncing: false };
   let peers = 0;
   const { alarms } = notify(
-    { clock, forkChoice, head, headState, status },
+    { clock, forkChoice, head, headNode, headState, status },
     {
       connectedPeers: () => peers,
       slotMs: 20_000,

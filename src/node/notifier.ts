@@ -1,12 +1,15 @@
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
+import type { ForkChoiceBlock } from "../chain/fork-choice/types.ts";
 import { participationRate } from "../chain/states/participation-rate.ts";
 import { Alarm } from "../log/alarm.ts";
 import type { Logger } from "../log/logger.ts";
 
 /** Consecutive empty slots that raise an alarm. */
 const EMPTY_SLOTS_LIMIT = 4;
+/** Consecutive blocks of the chain without their payloads that raise an alarm. */
+const EMPTY_BLOCKS_LIMIT = 4;
 /**
  * Distance from the finalized to the current epoch at full participation. The tolerance allows for one missed
  * justification.
@@ -20,7 +23,7 @@ const FAST_SLOT_MS = 500;
 const FAST_LOG_INTERVAL_MS = 1000;
 
 interface NotifierParts {
-  chain: Pick<BeaconChain, "clock" | "head" | "headState" | "forkChoice"> & {
+  chain: Pick<BeaconChain, "clock" | "head" | "headNode" | "headState" | "forkChoice"> & {
     readonly status: Pick<BeaconChain["status"], "isSyncing">;
   };
   /** Omitted if there is no network. */
@@ -33,11 +36,11 @@ interface NotifierParts {
   timers?: Pick<Timers, "now">;
 }
 
-/** Logs the chain status every slot. Warns about empty slots, missing finality and missing peers. */
+/** Logs the chain status every slot. Warns about empty slots, missing payloads, missing finality and missing peers. */
 export class Notifier {
   readonly #parts: NotifierParts;
   readonly #timers: Pick<Timers, "now">;
-  readonly #alarms: Record<"empty" | "finality" | "peers", Alarm>;
+  readonly #alarms: Record<"empty" | "payloads" | "finality" | "peers", Alarm>;
   readonly #stop: () => void;
   #lastSlotAt = Number.NEGATIVE_INFINITY;
   #lastLogAt = Number.NEGATIVE_INFINITY;
@@ -54,6 +57,10 @@ export class Notifier {
       empty: new Alarm(logger, {
         raised: "No blocks in recent slots",
         cleared: "Blocks are arriving again",
+      }),
+      payloads: new Alarm(logger, {
+        raised: "No payloads of recent blocks",
+        cleared: "Payloads are arriving again",
       }),
       finality: new Alarm(logger, {
         raised: "Chain is not finalizing",
@@ -85,7 +92,7 @@ export class Notifier {
   }
 
   /**
-   * Checks for empty slots and missing finality. Skips the check while syncing and ignores slots before the notifier
+   * Checks for empty slots, missing payloads and missing finality. Skips the check while syncing and ignores slots before the notifier
    * started.
    */
   #checkChain(slot: number): void {
@@ -96,6 +103,8 @@ export class Notifier {
     const newest = Math.max(...chain.forkChoice.leaves().map((block) => block.slot));
     const empty = slot - 1 - Math.max(newest, this.#observedSince);
     this.#alarms.empty.update(empty >= EMPTY_SLOTS_LIMIT, { slots: Math.max(0, empty), head: chain.head.slot });
+    const blocks = countEmptyBlocks(chain);
+    this.#alarms.payloads.update(blocks >= EMPTY_BLOCKS_LIMIT, { blocks, head: chain.head.slot });
     const finalized = chain.forkChoice.finalized.epoch;
     const epochs = chain.clock.currentEpoch - Math.max(finalized, computeEpochAtSlot(this.#observedSince));
     this.#alarms.finality.update(epochs > TOLERATED_FINALITY_EPOCHS, { finalized, epochs });
@@ -113,6 +122,7 @@ export class Notifier {
       epoch: clock.currentEpoch,
       head: head.slot,
       root: head.root.slice(0, 10),
+      payload: head.bid && chain.headNode.payloadStatus,
       participationPercent: rate === undefined ? undefined : Math.round(rate * 100),
       peers,
       justified: forkChoice.justified.epoch,
@@ -120,4 +130,19 @@ export class Notifier {
       syncing: status.isSyncing || undefined,
     });
   }
+}
+
+/** Counts the newest blocks of the chain without their payloads, up to the limit. */
+function countEmptyBlocks({ head, headNode, forkChoice }: NotifierParts["chain"]): number {
+  let count = 0;
+  let { payloadStatus } = headNode;
+  for (
+    let block: ForkChoiceBlock | undefined = head;
+    block?.bid !== undefined && payloadStatus !== "full" && count < EMPTY_BLOCKS_LIMIT;
+    count++
+  ) {
+    payloadStatus = forkChoice.parentPayloadStatus(block.root);
+    block = forkChoice.get(block.parentRoot);
+  }
+  return count;
 }

@@ -280,9 +280,10 @@ export class PayloadQueue {
 
   /** An invalid payload can invalidate the payloads that it is built on. Its block stays valid, without a payload. */
   async #reject(root: RootHex, rejection: InvalidPayloadRejection): Promise<never> {
-    const { changes, verdicts, settle, logger } = this.#parts;
+    const { changes, verdicts, events, settle, logger } = this.#parts;
     const { slot } = attributeTo(rejection, { slot: this.#parts.forkChoice.get(root)?.slot ?? 0, root });
     logger.warn("Execution engine rejected the payload of a block", { slot, root, message: rejection.message });
+    events.publish("payloadInvalid", { root });
     await changes.run(async () => {
       if (await verdicts.applyRejection(root, rejection)) await settle();
     });
