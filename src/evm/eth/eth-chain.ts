@@ -164,6 +164,14 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     }
   }
 
+  /** Returns true if a block is canonical and in memory, or the parent of such a block. */
+  isRecent(number: bigint, hash: string): boolean {
+    const block = this.#inMemory(number);
+    if (block !== undefined) return toHex(block.hash) === hash;
+    const child = this.#inMemory(number + 1n);
+    return child !== undefined && toHex(child.header.parentHash) === hash;
+  }
+
   /** Returns the position of a transaction in the canonical chain. */
   async findTransaction(hash: string): Promise<IncludedTransaction | undefined> {
     const number = this.#index.numberOfTransaction(hash);

@@ -25,8 +25,8 @@ export interface FeedBlock {
 
 export interface FeedBatch {
   items: readonly FeedItem[];
-  /** True if there are no more items. */
-  isLast: boolean;
+  /** Overrides that a child of the block would apply. Undefined if there are more items. */
+  overrides: readonly Override[] | undefined;
 }
 
 /** Structured-cloneable plan for the pending block. */
@@ -58,25 +58,19 @@ export class BlockFeed {
     this.#world = genesis.world;
   }
 
-  /** Returns the next items the replica is missing. Calls must not overlap. */
-  next(): FeedBatch {
+  /** Returns the next items the replica is missing, and at last the overrides on a block. Calls must not overlap. */
+  next(hash: RootHex): FeedBatch {
     this.#items ??= this.#missing();
     const items: FeedItem[] = [];
     while (items.length < ITEMS_PER_BATCH) {
       const { value, done } = this.#items.next();
       if (done) {
         this.#items = undefined;
-        return { items, isLast: true };
+        return { items, overrides: this.#overridesOn(hash) };
       }
       items.push(value);
     }
-    return { items, isLast: false };
-  }
-
-  /** Returns the overrides that a child of the block would apply. */
-  overridesOn(hash: RootHex): readonly Override[] {
-    const block = this.#engine.blocks.get(hash);
-    return block === undefined ? [] : this.#engine.overridesOn(block);
+    return { items, overrides: undefined };
   }
 
   /** Returns the plan for a child of the block. Omits the plan if its key equals `known`. */
@@ -87,6 +81,11 @@ export class BlockFeed {
     if (plan === undefined) return { key };
     const candidates = Array.from(plan.candidates, ({ raw, sender }) => ({ raw, sender: sender.bytes }));
     return { key, plan: { ...plan, candidates } };
+  }
+
+  #overridesOn(hash: RootHex): readonly Override[] {
+    const block = this.#engine.blocks.get(hash);
+    return block === undefined ? [] : this.#engine.overridesOn(block);
   }
 
   *#missing(): Generator<FeedItem> {

@@ -158,12 +158,12 @@ export class EngineReplica implements EthEngine {
 
   async #fetch(latest: RootHex): Promise<void> {
     const revision = Atomics.load(this.#revision, 0);
-    for (let isLast = false; !isLast; ) {
-      const batch = await this.#feed.next();
+    let overrides: readonly Override[] | undefined;
+    while (overrides === undefined) {
+      const batch = await this.#feed.next(latest);
       for (const item of batch.items) this.#apply(item);
-      isLast = batch.isLast;
+      overrides = batch.overrides;
     }
-    const overrides = await this.#feed.overridesOn(latest);
     const block = this.blocks.get(latest) ?? this.blocks.genesis;
     this.#waiting = { on: latest, overrides };
     this.#overridden = overrideState(block, overrides, this.rules.crypto.keccak);

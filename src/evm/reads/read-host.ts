@@ -38,6 +38,7 @@ export type ReadCall = (name: ReadName, args: unknown, signal?: AbortSignal) => 
 /** Answers calls arriving from a port by reading a chain, until the port is closed. */
 export type ServeReads = (read: ReadCall, port: MessagePort) => Promise<void>;
 
+/** A result of bytes is JSON already. */
 type ReadMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
 const encoder = new TextEncoder();
@@ -105,7 +106,8 @@ export class ReadHost {
     const { engine, chain, methods } = this.#opened(id);
     chain.setTags(await engine.follow());
     signal?.throwIfAborted();
-    return encoder.encode(JSON.stringify(await (methods[name] as ReadMethod)(args, signal)));
+    const result = await (methods[name] as ReadMethod)(args, signal);
+    return result instanceof Uint8Array ? result : encoder.encode(JSON.stringify(result));
   }
 
   #opened(id: number): ReplicatedChain {

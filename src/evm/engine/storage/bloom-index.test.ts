@@ -33,10 +33,10 @@ function openArchive(length: number) {
   };
   const index = new BloomIndex(archive, keccak);
   /** Returns the hashes found, the ranges read to find them, and the number of look-ups. */
-  const search = async (from: number, to: number) => {
+  const search = async (from: number, to: number, recent = "") => {
     read.length = 0;
     lookUps = 0;
-    const found = (await Array.fromAsync(index.search(from, to))).flat();
+    const found = (await Array.fromAsync(index.search(from, to, (_, hash) => hash === recent))).flat();
     return { found: found.map(({ hash }) => hash), read: [...read], lookUps };
   };
   /** Replaces all blocks from the given number onwards with blocks from another branch. */
@@ -63,6 +63,13 @@ it("reads only the sections of a range, and each once", async () => {
   expect(all.found).toEqual(tens(10, 1000));
   expect(all.read.map(([from]) => from)).toEqual([385, 513, 641, 769, 897]);
   expect(await search(1, 1000)).toEqual({ found: tens(10, 1000), read: [], lookUps: 1 });
+});
+
+it("looks nothing up if the last block is recent", async () => {
+  const { search } = openArchive(300);
+  await search(1, 300);
+  expect(await search(1, 300, hexOf(300))).toEqual({ found: tens(10, 300), read: [], lookUps: 0 });
+  expect(await search(1, 300, hexOf(300, 1))).toMatchObject({ read: [], lookUps: 1 });
 });
 
 it("reads the last section again when the archive has grown", async () => {

@@ -27,10 +27,13 @@ const SECTION_BYTES = 500;
 /** Estimated size of a block with logs: bloom, hash and objects. */
 const BLOCK_BYTES = 700;
 
+/** True if a block is known to be canonical without a look-up in the archive. */
+type IsRecent = (number: number, hash: string) => boolean;
+
 /**
  * Blooms of archived blocks, grouped into sections that are read on first use. A revert can replace archived blocks, so
- * a cached section is reused only if its last block is still archived or is the parent of a section known to be
- * archived. Hashes commit to ancestors, so this check covers the whole section.
+ * a cached section is reused only if its last block is recent or still archived, or is the parent of a section known to
+ * be archived. Hashes commit to ancestors, so this check covers the whole section.
  */
 export class BloomIndex {
   readonly #archive: Archive;
@@ -44,9 +47,9 @@ export class BloomIndex {
   }
 
   /** Yields the blocks with logs in a range, section by section. */
-  async *search(from: number, to: number): AsyncGenerator<BlockWithLogs[]> {
+  async *search(from: number, to: number, isRecent: IsRecent): AsyncGenerator<BlockWithLogs[]> {
     const [first, last] = [sectionOf(from), sectionOf(to)];
-    await this.#dropReverted(first, last);
+    await this.#dropReverted(first, last, isRecent);
     for (let section = first; section <= last; section++) {
       const end = Math.min(to, endOf(section));
       const cached = this.#sections.get(String(section));
@@ -56,11 +59,15 @@ export class BloomIndex {
   }
 
   /** Drops cached sections that are no longer archived. */
-  async #dropReverted(first: number, last: number): Promise<void> {
+  async #dropReverted(first: number, last: number, isRecent: IsRecent): Promise<void> {
     let next: Section | undefined;
     for (let section = last; section >= first; section--) {
       const cached = this.#sections.get(String(section));
-      const isArchived = cached && (cached.lastHash === next?.parentHash || (await this.#archive.has(cached.lastHash)));
+      const isArchived =
+        cached &&
+        (cached.lastHash === next?.parentHash ||
+          isRecent(cached.lastNumber, cached.lastHash) ||
+          (await this.#archive.has(cached.lastHash)));
       if (!isArchived) this.#sections.delete(String(section));
       next = isArchived ? cached : undefined;
     }

@@ -16,6 +16,8 @@ import type { LogJson } from "../json/receipt-json.ts";
 import type { LogQuery } from "./log-query.ts";
 import { LogSearch } from "./log-search.ts";
 
+const parseLogs = (json: Uint8Array): LogJson[] => JSON.parse(Buffer.from(json).toString());
+
 const STEPS = 50;
 const TOPICS = Array.from({ length: 6 }, (_, n) => new Uint8Array(32).fill(n + 1));
 const ADDRESSES = Array.from({ length: 5 }, (_, n) => addressOf(n));
@@ -79,7 +81,8 @@ class RandomLogChain {
       ? { ...criteria, blockHash: toHex(block.hash) }
       : { ...criteria, fromBlock: { number: BigInt(from!) }, toBlock: { number: BigInt(to!) } };
     const searched = block ? [block] : blocks.slice(Math.max(0, from! - 1), to);
-    return { query, found: await this.#search.find(query), expected: searched.flatMap((each) => scan(each, criteria)) };
+    const found = parseLogs(await this.#search.find(query));
+    return { query, found, expected: searched.flatMap((each) => scan(each, criteria)) };
   }
 
   #grow(count: number): void {

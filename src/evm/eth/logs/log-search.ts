@@ -17,10 +17,11 @@ export interface LogLimits {
 
 const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000 };
 const MAX_LOG_BYTES = 32 * 2 ** 20;
-/** Estimated size of an encoded log without data. */
-const LOG_BYTES = 1000;
+/** Estimated size of an encoded log besides its JSON. */
+const LOG_BYTES = 500;
 /** For blocks with more logs, only the matching logs are encoded. */
 const MAX_CACHED_PER_BLOCK = 256;
+const [OPENING_BRACKET, COMMA, CLOSING_BRACKET] = [0x5b, 0x2c, 0x5d];
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
@@ -31,27 +32,32 @@ interface Candidate {
   read(): Promise<(() => LoggedBlock) | undefined>;
 }
 
+/** A log as JSON, with what a filter compares. */
+interface EncodedLog extends Pick<LogJson, "address" | "topics"> {
+  json: Uint8Array;
+}
+
 /** Searches the logs of a chain. Caches encoded logs and an index of the archived blocks. */
 export class LogSearch {
   readonly #chain: EthChain;
   /** Encoded logs by block hash. */
-  readonly #logs = new ByteLru<readonly LogJson[]>({ bytes: MAX_LOG_BYTES });
+  readonly #logs = new ByteLru<readonly EncodedLog[]>({ bytes: MAX_LOG_BYTES });
   #index: BloomIndex | undefined;
 
   constructor(chain: EthChain) {
     this.#chain = chain;
   }
 
-  /** Finds logs. Throws an `EthError` if the search exceeds a limit. */
+  /** Finds logs. Returns a JSON array. Throws an `EthError` if the search exceeds a limit. */
   async find(
     query: LogQuery,
     signal?: AbortSignal,
     { blocks: maxBlocks, results }: LogLimits = DEFAULT_LIMITS,
-  ): Promise<LogJson[]> {
+  ): Promise<Uint8Array> {
     const chain = this.#chain;
     const matcher = new LogMatcher(query, chain.engine.rules.crypto.keccak);
-    const found: LogJson[] = [];
-    const add = (logs: readonly LogJson[]) => {
+    const found: EncodedLog[] = [];
+    const add = (logs: readonly EncodedLog[]) => {
       if (found.length + logs.length > results) {
         throw new EthError(`query returned more than ${results} results`, LIMIT_EXCEEDED);
       }
@@ -60,8 +66,8 @@ export class LogSearch {
     if (query.blockHash !== undefined) {
       const block = await chain.find({ hash: query.blockHash });
       if (block === undefined) throw new EthError("unknown block");
-      add(logsJson(block, (log) => matcher.matchesRaw(log)));
-      return found;
+      add(logsJson(block, (log) => matcher.matchesRaw(log)).map(encode));
+      return listOf(found);
     }
     const { from, to } = rangeOf(chain, query);
     if (to > chain.latest.header.number) {
@@ -79,8 +85,10 @@ export class LogSearch {
       }
       signal?.throwIfAborted();
     }
-    return found;
+    return listOf(found);
   }
+
+  readonly #isRecent = (number: number, hash: string): boolean => this.#chain.isRecent(BigInt(number), hash);
 
   /** Yields those blocks in a range that may contain matching logs, grouped so that each group can be read at once. */
   async *#candidates(from: bigint, to: bigint, matcher: LogMatcher): AsyncGenerator<Candidate[]> {
@@ -91,7 +99,7 @@ export class LogSearch {
           yield [{ hash: toHex(found.hash), read: async () => () => found }];
       } else if (archive !== undefined) {
         this.#index ??= new BloomIndex(archive, rules.crypto.keccak);
-        for await (const blocks of this.#index.search(found.from, found.to)) {
+        for await (const blocks of this.#index.search(found.from, found.to, this.#isRecent)) {
           yield blocks
             .filter(({ logsBloom }) => matcher.mayMatch(logsBloom))
             .map(({ hash, number }) => ({ hash, read: () => archive.openLogged(number) }));
@@ -101,23 +109,42 @@ export class LogSearch {
   }
 
   /** Returns a function that selects the matching logs. Blocks are decoded one at a time because they can be large. */
-  async #open({ hash, read }: Candidate, matcher: LogMatcher): Promise<() => readonly LogJson[]> {
+  async #open({ hash, read }: Candidate, matcher: LogMatcher): Promise<() => readonly EncodedLog[]> {
     const cached = this.#logs.get(hash);
     if (cached !== undefined) return () => cached.filter((log) => matcher.matches(log));
     const decode = await read();
     return () => (decode === undefined ? [] : this.#select(hash, decode(), matcher));
   }
 
-  #select(hash: string, block: LoggedBlock, matcher: LogMatcher): readonly LogJson[] {
+  #select(hash: string, block: LoggedBlock, matcher: LogMatcher): readonly EncodedLog[] {
     // A revert may have replaced the block in the meantime.
     if (toHex(block.hash) !== hash) return [];
     const count = block.receipts.reduce((sum, { logs }) => sum + logs.length, 0);
-    if (count > MAX_CACHED_PER_BLOCK) return logsJson(block, (log) => matcher.matchesRaw(log));
-    const logs = logsJson(block);
-    const bytes = logs.reduce((sum, { data }) => sum + LOG_BYTES + data.length, 0);
+    if (count > MAX_CACHED_PER_BLOCK) return logsJson(block, (log) => matcher.matchesRaw(log)).map(encode);
+    const logs = logsJson(block).map(encode);
+    const bytes = logs.reduce((sum, { json }) => sum + LOG_BYTES + json.length, 0);
     this.#logs.set(hash, logs, bytes);
     return logs.filter((log) => matcher.matches(log));
   }
+}
+
+function encode(log: LogJson): EncodedLog {
+  return { address: log.address, topics: log.topics, json: Buffer.from(JSON.stringify(log)) };
+}
+
+/** Joins the JSON of logs, since encoding them again would take ten times as long. */
+function listOf(logs: readonly EncodedLog[]): Uint8Array {
+  // With a comma or the closing bracket after each log.
+  const length = logs.reduce((sum, { json }) => sum + json.length + 1, 0);
+  const list = new Uint8Array(1 + Math.max(1, length)).fill(COMMA);
+  let end = 1;
+  for (const { json } of logs) {
+    list.set(json, end);
+    end += json.length + 1;
+  }
+  list[0] = OPENING_BRACKET;
+  list[list.length - 1] = CLOSING_BRACKET;
+  return list;
 }
 
 /** Resolves a query's bounds against the current chain. */

@@ -5,6 +5,7 @@ import { bytesOf } from "../../../../test/support/evm/evm.ts";
 import { toHex } from "../../execution/payload.ts";
 import { CriteriaBudget } from "./criteria-budget.ts";
 import { Filters } from "./filters.ts";
+import type { LogQuery } from "./log-query.ts";
 import { LogSearch } from "./log-search.ts";
 import type { EthSubscription } from "./subscription.ts";
 
@@ -20,6 +21,8 @@ const topic = (n: number): string => `0x${n.toString(16).padStart(64, "0")}`;
 const emitting = (...topics: number[]): Uint8Array =>
   bytesOf(`${topics.map((n) => `60${n.toString(16).padStart(2, "0")}60006000a1`).join("")}00`);
 
+const parseLogs = (json: unknown): LogJson[] => JSON.parse(Buffer.from(json as Uint8Array).toString());
+
 async function openLogs() {
   const { store, stored } = memoryStore();
   const history = { rootOf: async () => undefined, read: async () => null };
@@ -29,13 +32,14 @@ async function openLogs() {
     return (await eth.service.call("sendRawTransaction", { raw })) as string;
   };
   const topicsOf = (logs: unknown) => (logs as LogJson[]).map(({ topics }) => Number(topics[0]));
-  const query = async (criteria: object) => topicsOf(await eth.service.call("getLogs", { query: criteria }));
-  return { ...eth, stored, emit, query, topicsOf };
+  const getLogs = async (query: LogQuery) => parseLogs(await eth.service.call("getLogs", { query }));
+  const query = async (criteria: LogQuery) => topicsOf(await getLogs(criteria));
+  return { ...eth, stored, emit, getLogs, query, topicsOf };
 }
 
 describe("eth_getLogs", () => {
   it("finds logs by range, block, address and topics, in memory and in the archive", async () => {
-    const { engine, service, mine, setHead, emit, query, stored } = await openLogs();
+    const { engine, service, mine, setHead, emit, getLogs, query, stored } = await openLogs();
     await emit(0, 1, 2);
     await emit(1, 3);
     const first = await mine();
@@ -47,7 +51,7 @@ describe("eth_getLogs", () => {
       logs: LogJson[];
     }[];
     const ofReceipts = receipts.flatMap(({ logs }) => logs);
-    expect(await service.call("getLogs", { query: { blockHash: toHex(first.hash) } })).toEqual(ofReceipts);
+    expect(await getLogs({ blockHash: toHex(first.hash) })).toEqual(ofReceipts);
     expect(ofReceipts.map(({ logIndex }) => logIndex)).toEqual(["0x0", "0x1", "0x2"]);
     const ask = async () => ({
       all: await query({ fromBlock: EARLIEST, toBlock: LATEST }),
@@ -76,7 +80,7 @@ describe("eth_getLogs", () => {
     await expect.poll(() => stored.archived.length).toBe(142);
     expect(engine.blocks.get(toHex(first.hash))).toBeUndefined();
     expect(await ask()).toEqual(results);
-    const [, second] = (await service.call("getLogs", { query: { blockHash: toHex(first.hash) } })) as LogJson[];
+    const [, second] = await getLogs({ blockHash: toHex(first.hash) });
     expect(second).toMatchObject({ blockNumber: "0x1", logIndex: "0x1", removed: false });
   });
 
@@ -88,7 +92,7 @@ describe("eth_getLogs", () => {
     const all = { fromBlock: EARLIEST };
     const limits = { blocks: 3, results: 3 };
     const search = new LogSearch(service.chain);
-    expect(await search.find(all, undefined, limits)).toHaveLength(3);
+    expect(parseLogs(await search.find(all, undefined, limits))).toHaveLength(3);
     const code = -32005;
     await expect(search.find(all, undefined, { ...limits, blocks: 2 })).rejects.toMatchObject({ code });
     await expect(search.find(all, undefined, { ...limits, results: 2 })).rejects.toMatchObject({ code });
@@ -133,7 +137,7 @@ describe("filters", () => {
       { blockHash: toHex(again.hash), removed: false },
     ]);
     expect(await filters.changes(blocks)).toEqual([toHex(other.hash), toHex(again.hash)]);
-    expect(await filters.logs(logs)).toMatchObject([{ blockHash: toHex(again.hash) }]);
+    expect(parseLogs(await filters.logs(logs))).toMatchObject([{ blockHash: toHex(again.hash) }]);
     await expect(filters.logs(blocks)).rejects.toThrow("filter not found");
     expect(filters.remove(logs)).toBe(true);
     expect(filters.remove(logs)).toBe(false);
