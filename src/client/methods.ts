@@ -405,7 +405,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<BlobSidecar>>;
-  /** Withdrawals that a block on top of a state must include; from capella on. */
+  /** Withdrawals that a block on top of a state, since gloas its payload, must include; from capella on. */
   get_v1_builder_states_stateId_expected_withdrawals(
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
@@ -1198,7 +1198,48 @@ export interface Methods<F extends ForkName = ForkName> {
     params?: Record<string, never>,
     options?: CallOptions,
   ): Promise<Array<{ root: Root; slot: Uint64 }>>;
-  /** Checkpoints and blocks of fork choice, with their weights in Gwei. */
+  /** Checkpoints and nodes of fork choice, with their weights in Gwei. Since gloas, a block has a node regardless of its payload (pending), one without it (empty) and, once it is revealed, one with it (full). */
+  get_v2_debug_fork_choice(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    justified_checkpoint: Checkpoint;
+    finalized_checkpoint: Checkpoint;
+    fork_choice_nodes: Array<{
+      slot: Uint64;
+      block_root: Root;
+      /** Before gloas always full. */
+      payload_status: "pending" | "empty" | "full";
+      /** The block itself if its pending node is the parent. */
+      parent_root: Root;
+      /** null if the parent has been pruned. */
+      parent_payload_status: "pending" | "empty" | "full" | null;
+      justified_checkpoint: Checkpoint;
+      finalized_checkpoint: Checkpoint;
+      weight: Uint64;
+      validity: "valid" | "invalid" | "optimistic";
+      /** Newest payload on the chain of the node. */
+      execution_block_hash: Root;
+      /** Positions of the payload timeliness committee that voted. */
+      payload_attester_count: Uint64;
+      /** Votes that the payload is present. */
+      payload_availability_yes_count: Uint64;
+      /** Votes that its blobs are available. */
+      payload_data_availability_yes_count: Uint64;
+      extra_data: {
+        state_root: Root;
+        unrealized_justified_checkpoint: Checkpoint;
+        unrealized_finalized_checkpoint: Checkpoint;
+      };
+    }>;
+    extra_data: {
+      head_root: Root;
+      head_payload_status: "pending" | "empty" | "full";
+      /** Zero without a boosted block. */
+      proposer_boost_root: Root;
+    };
+  }>;
+  /** Checkpoints and blocks of fork choice, with their weights in Gwei. Since gloas, the status is that of the newest payload on the block's chain. */
   get_v1_debug_fork_choice(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -3538,6 +3579,7 @@ export const METHOD_NAMES = [
   "get_v2_debug_beacon_states_stateId",
   "get_v2_debug_beacon_heads",
   "get_v1_debug_beacon_heads",
+  "get_v2_debug_fork_choice",
   "get_v1_debug_fork_choice",
   "get_v1_debug_beacon_data_column_sidecars_blockId",
   "getBeaconHead",

@@ -14,7 +14,7 @@ import { survey } from "./survey.ts";
 
 /** Node-specific values, and values that differ after any start: the fork choice anchor and the seen messages. */
 const OF_THE_NODE =
-  /^(get_v1_node_identity|getNetworkPeerId|getNetworkEnr|get_v1_debug_fork_choice|post_v1_validator_liveness_epoch) /;
+  /^(get_v1_node_identity|getNetworkPeerId|getNetworkEnr|get_v._debug_fork_choice|post_v1_validator_liveness_epoch) /;
 
 const position = (caller: Caller) => caller.call("dev_skip", [0]);
 

@@ -185,6 +185,23 @@ export abstract class BlockTree {
     return node.block.slot + 1 === this.currentSlot ? 0 : node.variants[payloadStatus].weight;
   }
 
+  /**
+   * Returns the nodes of a block with their stored weights: since gloas regardless of its payload, without it and, if it
+   * has been delivered, with it.
+   */
+  nodesOf(root: RootHex): { payloadStatus: PayloadStatus; weight: number }[] {
+    const node = this.tree.nodes[this.tree.indexOf(root)];
+    if (node === undefined) return [];
+    const { block, weight, variants } = node;
+    if (variants === null) return [{ payloadStatus: "full", weight }];
+    const full = { payloadStatus: "full" as const, weight: variants.full.weight };
+    return [
+      { payloadStatus: "pending", weight },
+      { payloadStatus: "empty", weight: variants.empty.weight },
+      ...(block.execution.status === "absent" ? [] : [full]),
+    ];
+  }
+
   protected epochOf(slot: number): number {
     return Math.floor(slot / this.slotsPerEpoch);
   }

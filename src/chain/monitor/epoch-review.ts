@@ -30,7 +30,9 @@ import {
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
+import type { PayloadStore } from "../payloads/payload-store.ts";
 import { type CommitteePosition, committeePositions } from "../shuffling/committee-positions.ts";
+import { withdrawalsSince } from "./withdrawals.ts";
 
 /** Which parts of a vote were correct. Since Altair, a part counts only if it was included in time. */
 export interface VoteParts {
@@ -61,6 +63,7 @@ export type SyncSeats = ReadonlyMap<ValidatorIndex, readonly number[]>;
 interface ReviewParts {
   config: BeaconConfig;
   blocks: Pick<BlockStore, "signedByRoot">;
+  payloadStore: Pick<PayloadStore, "get">;
   epoch: Epoch;
   /** State at the end of the next epoch, after which votes can no longer be included. */
   state: CachedBeaconStateAllForks;
@@ -95,7 +98,6 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
   const proposers = new Map<Slot, ValidatorIndex>();
   for await (const { message } of canonicalBlocks(parts)) {
     countVotes(parts, duties, message, reviews);
-    countWithdrawals(message, balancesSince, reviews);
     if (computeEpochAtSlot(message.slot) === epoch) {
       proposers.set(message.slot, message.proposerIndex);
       if (syncSeats) countSync(message, syncSeats, reviews);
@@ -103,6 +105,13 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
     await slice.yieldIfDue();
   }
   countProposals(parts, proposers, reviews);
+  for await (const withdrawals of withdrawalsSince(balancesSince, parts)) {
+    for (const { validatorIndex, amount } of withdrawals) {
+      const review = reviews.get(validatorIndex);
+      if (review) review.withdrawn += Number(amount);
+    }
+    await slice.yieldIfDue();
+  }
   return reviews;
 }
 
@@ -207,18 +216,6 @@ function phase0Correct(state: CachedBeaconStateAllForks, data: phase0.Attestatio
   const target = byteArrayEquals(data.target.root, getBlockRoot(state, data.target.epoch));
   const head = target && byteArrayEquals(data.beaconBlockRoot, getBlockRootAtSlot(state, data.slot));
   return { source: true, target, head };
-}
-
-function countWithdrawals(
-  { slot, body }: SignedBeaconBlock["message"],
-  since: Slot,
-  reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>,
-): void {
-  if (slot <= since || !("executionPayload" in body) || !("withdrawals" in body.executionPayload)) return;
-  for (const { validatorIndex, amount } of body.executionPayload.withdrawals) {
-    const review = reviews.get(validatorIndex);
-    if (review) review.withdrawn += Number(amount);
-  }
 }
 
 function countSync(

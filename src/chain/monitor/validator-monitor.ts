@@ -20,7 +20,7 @@ const MAX_SINGLE_VALIDATORS = 64;
 
 type MonitoredChain = Pick<
   BeaconChain,
-  "config" | "clock" | "blocks" | "history" | "states" | "forkChoice" | "status" | "head" | "headState"
+  "config" | "clock" | "blocks" | "payloadStore" | "history" | "states" | "forkChoice" | "status" | "head" | "headState"
 > & { pools: { seen: Pick<BeaconChain["pools"]["seen"], "attesters"> } };
 
 interface ValidatorMonitorParts {
@@ -134,6 +134,7 @@ export class ValidatorMonitor {
       const reviews = await reviewEpoch({
         config: chain.config,
         blocks: chain.blocks,
+        payloadStore: chain.payloadStore,
         epoch,
         state,
         blockRoot,

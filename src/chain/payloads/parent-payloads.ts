@@ -46,19 +46,33 @@ export class ParentPayloads {
   /** @param preState post-state of the parent, advanced to the slot of the block */
   async baseFor(preState: CachedBeaconStateAllForks, parent: ForkChoiceNode): Promise<PayloadBase> {
     const { latestExecutionPayloadBid: bid } = preState as CachedBeaconStateGloas;
-    const isFull = parent.payloadStatus === "full";
-    const blockHash = isFull ? bid.blockHash : bid.parentBlockHash;
+    const blockHash = parent.payloadStatus === "full" ? bid.blockHash : bid.parentBlockHash;
     const blockNumber = await this.#numberOf(blockHash, parent);
-    const requests = isFull ? await this.#requestsOf(parent.root, bid.executionRequestsRoot) : null;
-    return payloadBase(preState, requests, { blockHash, blockNumber });
+    return payloadBase(preState, await this.#requestsOf(preState, parent), { blockHash, blockNumber });
   }
 
-  /** Returns the requests in a payload. A block from before gloas has applied its own. */
-  async #requestsOf(root: RootHex, requestsRoot: Uint8Array): Promise<gloas.ExecutionRequests> {
+  /**
+   * Returns the withdrawals of the payload of a block that is built on a node.
+   *
+   * @param preState post-state of the parent, advanced to the slot of the block
+   */
+  async withdrawalsOn(preState: CachedBeaconStateAllForks, parent: ForkChoiceNode): Promise<capella.Withdrawal[]> {
+    const { latestBlockHash: blockHash } = preState as CachedBeaconStateGloas;
+    const requests = await this.#requestsOf(preState, parent);
+    return payloadBase(preState, requests, { blockHash, blockNumber: null }).withdrawals;
+  }
+
+  /** Returns the requests in the node's own payload; null without one. A block from before gloas has applied its own. */
+  async #requestsOf(
+    preState: CachedBeaconStateAllForks,
+    { root, payloadStatus }: ForkChoiceNode,
+  ): Promise<gloas.ExecutionRequests | null> {
+    if (payloadStatus !== "full") return null;
+    const { executionRequestsRoot } = (preState as CachedBeaconStateGloas).latestExecutionPayloadBid;
     const envelope = await this.#parts.payloadStore.get(root);
     if (envelope) return envelope.message.executionRequests;
     const none = ssz.gloas.ExecutionRequests.defaultValue();
-    if (byteArrayEquals(ssz.gloas.ExecutionRequests.hashTreeRoot(none), requestsRoot)) return none;
+    if (byteArrayEquals(ssz.gloas.ExecutionRequests.hashTreeRoot(none), executionRequestsRoot)) return none;
     throw new Error(`The payload of block ${root} is not stored, but the next block needs its execution requests.`);
   }
 

@@ -7,6 +7,7 @@ import { Caller } from "../../support/api/caller.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
 import { ByHand } from "../../support/chain/by-hand.ts";
 import { openQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { GloasChain } from "../../support/chain/gloas-chain.ts";
 import { variants } from "../../support/suite/tier.ts";
 
 const FORK_CHOICE = "get_v1_debug_fork_choice";
@@ -63,6 +64,41 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as con
     });
   },
 );
+
+describe("the fork choice nodes of gloas", () => {
+  it("tell blocks with their payload from blocks without it, and count the votes on payloads", async () => {
+    const gloas = await GloasChain.open();
+    await gloas.run(2);
+    const full = gloas.chain.head;
+    await gloas.run(1, { payload: "withhold" });
+    const empty = gloas.chain.head;
+    await gloas.nextSlot();
+    await gloas.chain.refreshHead();
+    const dump = await new Caller(gloas.opened.devChain.api).call("get_v2_debug_fork_choice");
+    const nodesOf = (root: string) =>
+      dump.fork_choice_nodes.filter(({ block_root }: { block_root: string }) => block_root === root);
+
+    const votes = { payload_attester_count: "16", payload_availability_yes_count: "16" };
+    const ofFull = { ...votes, payload_data_availability_yes_count: "16", validity: "valid", slot: "2" };
+    expect(nodesOf(full.root)).toMatchObject([
+      { ...ofFull, payload_status: "pending", parent_root: full.parentRoot, parent_payload_status: "full" },
+      { ...ofFull, payload_status: "empty", parent_root: full.root, parent_payload_status: "pending", weight: "0" },
+      { ...ofFull, payload_status: "full", parent_root: full.root, parent_payload_status: "pending" },
+    ]);
+    const [pending, , withPayload] = nodesOf(full.root);
+    expect(withPayload.execution_block_hash).toBe(full.bid?.blockHash);
+    expect(pending.execution_block_hash).toBe(full.bid?.parentBlockHash);
+    // Attestations of a slot vote for its block regardless of the payload, and the next block builds on the payload.
+    expect(BigInt(pending.weight)).toBeGreaterThan(BigInt(withPayload.weight));
+    expect(BigInt(withPayload.weight)).toBeGreaterThan(0n);
+    const ofEmpty = { payload_attester_count: "16", payload_availability_yes_count: "0", slot: "3" };
+    expect(nodesOf(empty.root)).toMatchObject([
+      { ...ofEmpty, payload_status: "pending", parent_root: full.root, parent_payload_status: "full" },
+      { ...ofEmpty, payload_status: "empty", parent_root: empty.root, parent_payload_status: "pending" },
+    ]);
+    expect(dump.extra_data).toMatchObject({ head_root: empty.root, head_payload_status: "empty" });
+  });
+});
 
 describe("blobs and columns of blocks without any", () => {
   const callerOn = (fork: "capella" | "deneb" | "fulu", edit: (body: deneb.BeaconBlockBody) => void = () => {}) => {

@@ -1,8 +1,11 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { CachedBeaconStateGloas } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
+import type { DutyPlan } from "../../../src/dev/validators/duty-plan.ts";
 import { Caller } from "../../support/api/caller.ts";
 import { openDevChain } from "../../support/chain/dev-chain.ts";
+import { GloasChain } from "../../support/chain/gloas-chain.ts";
 import { SignedOperations } from "../../support/chain/signed-operations.ts";
 
 const EXPECTED = "get_v1_builder_states_stateId_expected_withdrawals";
@@ -35,4 +38,35 @@ it("returns the withdrawals of the next block for each state, from capella on", 
     withdrawals.push(...expected);
   }
   expect(withdrawals).not.toEqual([]);
+});
+
+it("returns the withdrawals of the next payload since gloas, with the effects of the payload before", async () => {
+  const gloas = await GloasChain.open({
+    validators: 8,
+    forks: [{ fork: "gloas", epoch: 1 }],
+    withdrawals: [{ value: { prefix: "0x01" } }],
+  });
+  const caller = new Caller(gloas.opened.devChain.api);
+  const { chain } = gloas;
+  await gloas.run(SLOTS_PER_EPOCH + 2);
+  // A withheld payload: the next one has its withdrawals again.
+  await gloas.run(1, { payload: "withhold" });
+  const plans: DutyPlan[] = [{}, { payload: "withhold" }, {}, {}];
+  for (const plan of plans) {
+    const expected = await caller.call(EXPECTED, ["head"]);
+    await gloas.run(1, plan);
+    const { payloadExpectedWithdrawals } = chain.headState as CachedBeaconStateGloas;
+    expect(ssz.capella.Withdrawals.toJson(payloadExpectedWithdrawals.toValue())).toEqual(expected);
+  }
+  let count = 0;
+  for (let slot = SLOTS_PER_EPOCH; slot <= chain.head.slot; slot++) {
+    const { root } = (await chain.blocks.canonicalAtSlot(slot))!;
+    const { payloadExpectedWithdrawals } = (await chain.states.afterBlock(root)) as CachedBeaconStateGloas;
+    const ofPayload = ssz.capella.Withdrawals.toJson(payloadExpectedWithdrawals.toValue());
+    expect(await caller.call(EXPECTED, [slot - 1]), `slot ${slot}`).toEqual(ofPayload);
+    const envelope = await chain.payloadStore.get(root);
+    if (envelope) expect(ssz.capella.Withdrawals.toJson(envelope.message.payload.withdrawals)).toEqual(ofPayload);
+    count += payloadExpectedWithdrawals.length;
+  }
+  expect(count).toBeGreaterThan(0);
 });

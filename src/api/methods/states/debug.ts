@@ -1,10 +1,7 @@
-import { EFFECTIVE_BALANCE_INCREMENT, ZERO_HASH_HEX } from "@lodestar/params";
-import { fromHex } from "@lodestar/utils";
-import type { ForkChoice } from "../../../chain/fork-choice/fork-choice.ts";
-import { type Checkpoint, executionBlockOf, type ForkChoiceBlock } from "../../../chain/fork-choice/types.ts";
 import { unsupported } from "../../../errors/failure.ts";
 import { defineMethod, defineOperation, get } from "../../definition.ts";
 import { boolean, list, number, object, shape, text } from "../../schemas.ts";
+import { getDebugForkChoice, getDebugForkChoiceV2 } from "./debug-fork-choice.ts";
 
 const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   number: 46,
@@ -42,69 +39,6 @@ const getDebugChainHeads = defineMethod({
   handler: ({ chain }) => chain.forkChoice.leaves().map(({ root, slot }) => ({ root, slot: String(slot) })),
 });
 
-const getDebugForkChoice = defineOperation("debug.getDebugForkChoice", {
-  name: "get_v1_debug_fork_choice",
-  summary: "Checkpoints and blocks of fork choice, with their weights in Gwei.",
-  result: {
-    name: "fork_choice",
-    schema: object({
-      justified_checkpoint: shape("Checkpoint"),
-      finalized_checkpoint: shape("Checkpoint"),
-      fork_choice_nodes: list(
-        object({
-          slot: shape("Uint64"),
-          block_root: shape("Root"),
-          parent_root: shape("Root"),
-          justified_epoch: shape("Uint64"),
-          finalized_epoch: shape("Uint64"),
-          weight: shape("Uint64"),
-          validity: { type: "string", enum: ["valid", "invalid", "optimistic"] },
-          execution_block_hash: shape("Root"),
-        }),
-      ),
-    }),
-  },
-  failures: [],
-  rest: [get("/eth/v1/debug/fork_choice")],
-  cost: "cheap",
-  access: "debug",
-  example: {},
-  async handler({ chain: { forkChoice } }) {
-    return {
-      data: {
-        justifiedCheckpoint: sszCheckpoint(forkChoice.justified),
-        finalizedCheckpoint: sszCheckpoint(forkChoice.finalized),
-        forkChoiceNodes: Array.from(forkChoice.all(), (block) => forkChoiceNode(block, forkChoice)),
-      },
-    };
-  },
-});
-
-function sszCheckpoint({ epoch, root }: Checkpoint) {
-  return { epoch, root: fromHex(root) };
-}
-
-/**
- * Converts a block with the status of the newest payload that has been verified on its chain. Weights are converted from effective balance increments to Gwei (phase0/fork-choice.md,
- * get_weight).
- */
-function forkChoiceNode(block: ForkChoiceBlock, forkChoice: ForkChoice) {
-  const { slot, root, parentRoot, justified, finalized } = block;
-  const payloadStatus = forkChoice.isPayloadVerified(root) ? "full" : "empty";
-  const status = forkChoice.payloadBlock({ root, payloadStatus })?.execution.status;
-  return {
-    slot,
-    blockRoot: root,
-    parentRoot,
-    justifiedEpoch: justified.epoch,
-    finalizedEpoch: finalized.epoch,
-    // The proposer boost may be a fraction of an increment, but it is an integer in Gwei.
-    weight: Math.round(forkChoice.weightOf(root) * EFFECTIVE_BALANCE_INCREMENT),
-    validity: status === "invalid" || status === "optimistic" ? status : ("valid" as const),
-    executionBlockHash: block.bid?.blockHash ?? executionBlockOf(block)?.blockHash ?? ZERO_HASH_HEX,
-  };
-}
-
 const getPendingPromises = defineMethod({
   number: 61,
   name: "debug_getChronosFutures",
@@ -125,4 +59,10 @@ const getPendingPromises = defineMethod({
   },
 });
 
-export const debugMethods = [getDebugChainHeadsV2, getDebugChainHeads, getDebugForkChoice, getPendingPromises] as const;
+export const debugMethods = [
+  getDebugChainHeadsV2,
+  getDebugChainHeads,
+  getDebugForkChoiceV2,
+  getDebugForkChoice,
+  getPendingPromises,
+] as const;

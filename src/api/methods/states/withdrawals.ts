@@ -1,4 +1,4 @@
-import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type CachedBeaconStateCapella, getExpectedWithdrawals as withdrawalsOf } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { invalidParams } from "../../../errors/failure.ts";
@@ -6,6 +6,7 @@ import { defineEncoded, get, optional } from "../../definition.ts";
 import { latestBlockRoot, metaOf, resolveState } from "../../lookup.ts";
 import { STATE_ID } from "../../params/common.ts";
 import { slot } from "../../params/scalars.ts";
+import { nodeToBuildOn } from "../../payload-of-block.ts";
 import { requireForkAt } from "../../preconditions.ts";
 import { list, object, shape } from "../../schemas.ts";
 
@@ -14,7 +15,7 @@ const MAX_EPOCHS_AHEAD = 2;
 
 const getExpectedWithdrawals = defineEncoded({
   name: "get_v1_builder_states_stateId_expected_withdrawals",
-  summary: "Withdrawals that a block on top of a state must include; from capella on.",
+  summary: "Withdrawals that a block on top of a state, since gloas its payload, must include; from capella on.",
   params: {
     stateId: STATE_ID,
     proposalSlot: optional(
@@ -53,11 +54,13 @@ const getExpectedWithdrawals = defineEncoded({
       );
     }
     requireForkAt(chain.config, ForkName.capella, proposalSlot, "Withdrawals");
-    const preState = await chain.states.afterBlock(latestBlockRoot(state), proposalSlot, {
-      keep: false,
-      waiting: call,
-    });
+    const root = latestBlockRoot(state);
+    const preState = await chain.states.afterBlock(root, proposalSlot, { keep: false, waiting: call });
     const forkSeq = chain.config.getForkSeq(proposalSlot);
+    if (forkSeq >= ForkSeq.gloas) {
+      const parent = await nodeToBuildOn(chain, root, proposalSlot);
+      return { data: await chain.parentPayloads.withdrawalsOn(preState, parent), meta: metaOf(resolved) };
+    }
     const { expectedWithdrawals } = withdrawalsOf(forkSeq, preState as CachedBeaconStateCapella);
     return { data: expectedWithdrawals, meta: metaOf(resolved) };
   },
