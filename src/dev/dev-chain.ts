@@ -256,7 +256,7 @@ export class DevChain {
     });
     time.onSlot(async (slot, trigger) => {
       await depositLog?.onSlot(slot);
-      await builders.onSlot(slot);
+      if (trigger !== "skip") await builders.onSlot(slot);
       await this.#act(slot, trigger);
     });
     // A call that advances time stores the slot once, at the end. Until the call ends, the slot follows from the newest

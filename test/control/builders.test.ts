@@ -1,4 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
+import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
@@ -28,16 +30,21 @@ const ETHER = (count: number) => String(count * GWEI_PER_ETHER);
 it.each([
   ["the built-in engine", {}],
   ["the EVM", { evm: { chainId: 31_337 } }],
-])("registers builders by deposits after the fork, whose bids are paid, with %s", async (_, options) => {
+])("registers builders by deposits before the fork, whose bids are paid, with %s", async (_, options) => {
   const forks = [
     { fork: "fulu" as const, epoch: 0 },
-    { fork: "gloas" as const, epoch: 1 },
+    { fork: "gloas" as const, epoch: 3 },
   ];
-  const { caller, slots, builder, complaints } = await open({ forks, ...options });
-  expect((await caller.error("dev_getBuilders")).message).toContain("this chain is fulu until epoch 1.");
-  await slots(SLOTS_PER_EPOCH + 4);
+  const { caller, chain, slots, builder, complaints } = await open({ forks, ...options });
+  expect((await caller.error("dev_getBuilders")).message).toContain("this chain is fulu until epoch 3.");
+  await slots(2 * SLOTS_PER_EPOCH + 2);
+  const [validator] = await caller.call("dev_deposit");
+  await slots(SLOTS_PER_EPOCH - 2);
   expect(await caller.call("dev_getBuilders")).toMatchObject([{ status: "pending", balance: ETHER(100) }]);
-  await slots(4 * SLOTS_PER_EPOCH);
+  const { pendingDeposits } = chain.headState as CachedBeaconStateElectra;
+  expect(pendingDeposits.getAllReadonly().map(({ pubkey }) => toHex(pubkey))).toEqual([validator!.data.pubkey]);
+  // An epoch earlier than by a deposit after the fork.
+  await slots(2 * SLOTS_PER_EPOCH);
   expect(await caller.call("dev_getBuilders")).toMatchObject([{ status: "active", balance: ETHER(100) }]);
 
   await caller.call("dev_bid", [0, ETHER(1), 2]);
@@ -52,6 +59,20 @@ it.each([
   await caller.call("dev_exitBuilder", [0]);
   await slots(2);
   expect(await builder()).toMatchObject({ status: "exiting" });
+  expect(complaints).toEqual([]);
+});
+
+it("registers builders by deposits after the fork if there were no blocks before it", async () => {
+  const forks = [
+    { fork: "fulu" as const, epoch: 0 },
+    { fork: "gloas" as const, epoch: 2 },
+  ];
+  const { caller, chain, slots, complaints } = await open({ forks, evm: { chainId: 31_337 } });
+  await slots(3);
+  await caller.call("dev_skip", [2 * SLOTS_PER_EPOCH]);
+  await slots(4);
+  expect(await caller.call("dev_getBuilders")).toMatchObject([{ status: "pending", balance: ETHER(100) }]);
+  expect((chain.headState as CachedBeaconStateElectra).pendingDeposits.length).toBe(0);
   expect(complaints).toEqual([]);
 });
 

@@ -26,6 +26,14 @@ export class BuilderKeychain {
   }
 }
 
+/** Returns the withdrawal credentials of a builder. The address is derived from the public key by default. */
+export function builderCredentials(pubkey: Uint8Array, executionAddress = derivedAddress(pubkey)): Uint8Array {
+  const withdrawalCredentials = new Uint8Array(32);
+  withdrawalCredentials[0] = BUILDER_WITHDRAWAL_PREFIX;
+  withdrawalCredentials.set(executionAddress, 12);
+  return withdrawalCredentials;
+}
+
 /** Signs a deposit, which registers a builder or tops it up (gloas/builder.md). `amount` is in Gwei. */
 export function builderDeposit(
   { GENESIS_FORK_VERSION }: Pick<ChainConfig, "GENESIS_FORK_VERSION">,
@@ -34,10 +42,7 @@ export function builderDeposit(
   executionAddress?: Uint8Array,
 ): gloas.BuilderDepositRequest {
   const pubkey = secretKey.toPublicKey().toBytes();
-  const withdrawalCredentials = new Uint8Array(32);
-  withdrawalCredentials[0] = BUILDER_WITHDRAWAL_PREFIX;
-  withdrawalCredentials.set(executionAddress ?? derivedAddress(pubkey), 12);
-  const message = { pubkey, withdrawalCredentials, amount };
+  const message = { pubkey, withdrawalCredentials: builderCredentials(pubkey, executionAddress), amount };
   const domain = computeDomain(DOMAIN_BUILDER_DEPOSIT, GENESIS_FORK_VERSION, ZERO_HASH);
   const signingRoot = computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
   return { ...message, signature: secretKey.sign(signingRoot).toBytes() };

@@ -1,13 +1,11 @@
 import { FAR_FUTURE_EPOCH, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import {
   type CachedBeaconStateGloas,
-  computeStartSlotAtEpoch,
   getCurrentEpoch,
   getPendingBalanceToWithdrawForBuilder,
   isActiveBuilder,
 } from "@lodestar/state-transition";
 import { type BuilderIndex, type gloas, type Slot, ssz } from "@lodestar/types";
-import { byteArrayEquals } from "@lodestar/utils";
 import type {
   BidOptions,
   BuilderControl,
@@ -21,6 +19,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { ExecutionRequestSink } from "../control/execution-requests.ts";
 import type { DevTime } from "../control/time.ts";
 import type { GenesisBuilders } from "../genesis-parameters.ts";
+import { BuilderDeposits } from "./builder-deposits.ts";
 import { BuilderKeychain, builderDeposit } from "./builder-keychain.ts";
 import { BuilderPlans } from "./builder-plans.ts";
 import { type BidsOfSlot, SlotBids } from "./slot-bids.ts";
@@ -41,20 +40,19 @@ export class DevBuilders implements BuilderControl {
   readonly #plans = new BuilderPlans();
   /** Used by the duties of a slot. */
   readonly bids: BidsOfSlot;
-  #hasRegistered = false;
+  readonly #deposits: BuilderDeposits;
 
   constructor(parts: DevBuildersParts) {
     this.#parts = parts;
     this.#keys = new BuilderKeychain(parts.builders?.count ?? 0);
+    this.#deposits = new BuilderDeposits({ ...parts, keys: this.#keys });
     this.bids = new SlotBids({ chain: parts.chain, keys: this.#keys, plans: this.#plans });
   }
 
   capture(): () => void {
-    const restore = this.#plans.capture();
-    const hasRegistered = this.#hasRegistered;
+    const restore = [this.#plans, this.#deposits].map((part) => part.capture());
     return () => {
-      restore();
-      this.#hasRegistered = hasRegistered;
+      for (const each of restore) each();
       this.#parts.chain.executionBids.clear();
     };
   }
@@ -62,25 +60,13 @@ export class DevBuilders implements BuilderControl {
   /** Forgets all plans, because another chain takes the place of this one. */
   clear(): void {
     this.#plans.clear();
-    this.#hasRegistered = false;
+    this.#deposits.clear();
     this.#parts.chain.executionBids.clear();
   }
 
-  /** On a chain that crossed the fork, makes the builders' deposits after the first block with a payload. */
-  async onSlot(slot: Slot): Promise<void> {
-    const { builders, chain, requests } = this.#parts;
-    const { config, head, headNode } = chain;
-    const forkSlot = computeStartSlotAtEpoch(config.GLOAS_FORK_EPOCH);
-    if (!builders || !requests || this.#hasRegistered || forkSlot === 0 || slot <= forkSlot) return;
-    // The request contracts open with the first block of the fork.
-    if (head.slot < forkSlot || headNode.payloadStatus !== "full") return;
-    this.#hasRegistered = true;
-    const known = await this.#knownPubkeys();
-    for (const secretKey of this.#keys.all) {
-      const request = builderDeposit(config, secretKey, builders.balance);
-      if (known.some((pubkey) => byteArrayEquals(pubkey, request.pubkey))) continue;
-      await requests.addBuilderDeposit(request);
-    }
+  /** Must run before the block of the slot is proposed, in slots whose proposer acts. */
+  onSlot(slot: Slot): Promise<void> {
+    return this.#deposits.onSlot(slot);
   }
 
   /** True if a builder withholds payloads from now on, or is not one of the chain's. */
@@ -168,7 +154,7 @@ export class DevBuilders implements BuilderControl {
       builders.length > 0
         ? `The chain has ${builders.length} builders.`
         : this.#parts.builders
-          ? "Their deposits are processed in the slots after the fork."
+          ? "Their deposits are processed at the fork or in the slots after it."
           : "The chain has no builders. Start it with --builders COUNT.";
     throw ControlError.notFound(`There is no builder ${builder}. ${known}`);
   }
@@ -205,16 +191,6 @@ export class DevBuilders implements BuilderControl {
       withdrawableEpoch: withdrawableEpoch === FAR_FUTURE_EPOCH ? null : withdrawableEpoch,
       lastBid: this.#plans.of(index).lastBid ?? null,
     };
-  }
-
-  /** Public keys in the registry and in the latest payload. */
-  async #knownPubkeys(): Promise<Uint8Array[]> {
-    const { chain } = this.#parts;
-    const state = this.#state();
-    const registered = Array.from({ length: state.builders.length }, (_, n) => state.builders.getReadonly(n).pubkey);
-    const envelope = await chain.payloadStore.get(chain.head.root);
-    const requested = envelope?.message.executionRequests.builderDeposits.map(({ pubkey }) => pubkey) ?? [];
-    return [...registered, ...requested];
   }
 }
 

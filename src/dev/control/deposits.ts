@@ -1,5 +1,5 @@
 import { SecretKey } from "@chainsafe/blst";
-import { ForkSeq, MAX_DEPOSITS } from "@lodestar/params";
+import { BUILDER_WITHDRAWAL_PREFIX, ForkSeq, MAX_DEPOSITS } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   type CachedBeaconStateElectra,
@@ -123,6 +123,8 @@ export class DevDeposits {
     const entering = new Set<string>();
     for (const deposit of waiting) {
       const pubkey = toHex(deposit.pubkey);
+      // They become builders at the fork.
+      if (deposit.withdrawalCredentials[0] === BUILDER_WITHDRAWAL_PREFIX) continue;
       if (entering.has(pubkey) || isRegistered(pubkey)) continue;
       if (isDepositSignatureValid(chain.config, deposit)) entering.add(pubkey);
     }

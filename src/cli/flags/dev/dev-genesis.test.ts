@@ -48,6 +48,10 @@ describe("genesis of a dev chain", () => {
     expect(refusal(() => dev(["--builders", "3"]))).toContain(
       "--builders requires gloas, but the chain starts in fulu. Add --fork gloas or --gloas-at EPOCH.",
     );
+    expect(dev(["--fork", "gloas", "--builders", "11:9000"]).builders).toEqual({ count: 11, balance: 9000e9 });
+    expect(refusal(() => dev(["--gloas-at", "2", "--builders", "11:9000"]))).toContain(
+      "--builders 11:9000 is too much before gloas: the deposits are made from 10 accounts of the EVM, which have 9900 ETH",
+    );
     expect(refusal(() => dev(["--fork", "gloas", "--builders", "0"]))).toContain("it must be a number from 1 to 9999");
   });
 

@@ -33,6 +33,10 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
 const DEFAULT_VALIDATORS = 64;
+const GWEI_PER_ETHER = 1e9;
+/** The funded accounts of the EVM, and what each of them can deposit, in Gwei: all but a hundredth. */
+const ACCOUNTS = 10;
+const SPENDABLE = 9_900 * GWEI_PER_ETHER;
 /** Default chain id of the EVM and, without `--el`, of the deposit contract's chain. Same as in Anvil and Hardhat. */
 const ANVIL_CHAIN_ID = 31337;
 
@@ -64,7 +68,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     keys: keySource(values, workingDirectory) ?? stored?.keys,
     withdrawals: unlessEmpty(values.withdrawals) ?? (stored ? stored.withdrawals : defaultWithdrawals),
     balances: unlessEmpty(values.balances) ?? stored?.balances,
-    builders: devBuilders(values, forks, stored),
+    builders: devBuilders(values, { forks, hasEvm: evm !== undefined }, stored),
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
     evm,
     deposits: devDeposits(values, { preset, forks }, stored),
@@ -161,11 +165,27 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
 }
 
 /** Returns the builders of the chain. A stored chain keeps its builders. */
-function devBuilders({ builders }: GenesisValues, forks: readonly ScheduledFork[], stored: DevIdentity | null) {
-  if (builders === undefined || forks.some(({ fork }) => fork === "gloas")) return builders ?? stored?.builders;
-  throw usageError(
-    `--builders requires gloas, but the chain starts in ${forkAtGenesis(forks)}. Add --fork gloas or --gloas-at EPOCH.`,
-  );
+function devBuilders(
+  { builders }: GenesisValues,
+  { forks, hasEvm }: { forks: readonly ScheduledFork[]; hasEvm: boolean },
+  stored: DevIdentity | null,
+) {
+  if (builders === undefined) return stored?.builders;
+  if (!forks.some(({ fork }) => fork === "gloas")) {
+    throw usageError(
+      `--builders requires gloas, but the chain starts in ${forkAtGenesis(forks)}. Add --fork gloas or --gloas-at EPOCH.`,
+    );
+  }
+  const { count, balance } = builders;
+  const affordable = ACCOUNTS * Math.floor(SPENDABLE / balance);
+  if (hasEvm && forkAtGenesis(forks) !== "gloas" && count > affordable) {
+    throw usageError(
+      `--builders ${count}:${balance / GWEI_PER_ETHER} is too much before gloas: the deposits are made from ` +
+        `${ACCOUNTS} accounts of the EVM, which have ${SPENDABLE / GWEI_PER_ETHER} ETH each for them. ` +
+        "Give fewer or poorer builders, or --fork gloas.",
+    );
+  }
+  return builders;
 }
 
 /** Returns the chain id of the EVM, or undefined if there is no EVM. A stored chain keeps its chain id. */
