@@ -107,4 +107,21 @@ describe("the details", () => {
     await page.getByRole("heading", { name: `Block of slot ${slot}`, exact: true }).waitFor();
     expect(complaints).toEqual([]);
   });
+
+  it("show the payload of a block of gloas, or that it is withheld", async () => {
+    const { page, program, complaints, go } = await visit(["--fork", "gloas"]);
+    const transactions = page.locator("dt", { hasText: "Transactions" });
+    await go("block/head");
+    await transactions.waitFor();
+    await program.call("dev_withholdPayloads", [1]);
+    await program.call("dev_advance", [1]);
+    const { head_slot: slot } = await program.call<{ head_slot: string }>("getChainHead");
+    await go(`block/${slot}`);
+    await page.getByText(/No execution payload is known/).waitFor();
+    await program.call("dev_revealPayload", []);
+    await program.call("dev_advance", [1]);
+    await transactions.waitFor();
+    // The browser reports the response to the read of the withheld payload.
+    expect(complaints.filter((complaint) => !complaint.includes("404"))).toEqual([]);
+  });
 });

@@ -178,24 +178,44 @@ function BodyView({ root, body }: { root: string; body: Body }) {
         "Parent hash": html`<${PayloadHash} hash=${bid.parent_block_hash} />`,
         "Fee recipient": html`<${Address} address=${bid.fee_recipient} isWhole />`,
         "Gas limit": grouped(bid.gas_limit),
-      }} />`
+      }} />
+      <h2>Execution payload</h2>
+      <${RevealedPayload} root=${root} />`
     }
     ${
       payload &&
       html`<h2>Execution payload</h2>
-      <${Fields} of=${{
-        Number: grouped(payload.block_number),
-        Hash: html`<${PayloadHash} hash=${payload.block_hash} />`,
-        "Fee recipient": html`<${Address} address=${payload.fee_recipient} isWhole />`,
-        Gas: `${grouped(payload.gas_used)} of ${grouped(payload.gas_limit)}`,
-        Transactions: payload.transactions.length,
-      }} />`
-    }
-    ${
-      payload?.withdrawals &&
-      html`<h2>Withdrawals</h2>
-      <${Withdrawals} of=${payload.withdrawals} />`
+      <${PayloadView} of=${payload} />`
     }`;
+}
+
+/** Shows the payload of a block since gloas, which is revealed after the block. */
+function RevealedPayload({ root }: { root: string }) {
+  // A payload can arrive at any time.
+  const { head, time } = useChain();
+  const envelope = useLoaded(
+    (signal) => node.get_v1_beacon_execution_payload_envelopes_blockId({ block_id: root }, { signal }),
+    [root, head.head_block_root, time.slot],
+  );
+  if (envelope.error !== undefined) return html`<p class="waiting">${envelope.error}</p>`;
+  return html`<${Show} of=${envelope}>
+    ${({ message }: { message: { payload: Payload } }) => html`<${PayloadView} of=${message.payload} />`}
+  <//>`;
+}
+
+function PayloadView({ of: payload }: { of: Payload }) {
+  return html`<${Fields} of=${{
+    Number: grouped(payload.block_number),
+    Hash: html`<${PayloadHash} hash=${payload.block_hash} />`,
+    "Fee recipient": html`<${Address} address=${payload.fee_recipient} isWhole />`,
+    Gas: `${grouped(payload.gas_used)} of ${grouped(payload.gas_limit)}`,
+    Transactions: payload.transactions.length,
+  }} />
+  ${
+    payload.withdrawals &&
+    html`<h2>Withdrawals</h2>
+    <${Withdrawals} of=${payload.withdrawals} />`
+  }`;
 }
 
 /** Links to the execution block by hash, because an orphaned block shares its number with a canonical block. */
