@@ -21,6 +21,8 @@ export type SyncRequests = Pick<
   | "blobSidecarsByRoot"
   | "columnSidecarsByRange"
   | "columnSidecarsByRoot"
+  | "payloadsByRange"
+  | "payloadsByRoot"
 >;
 
 /** The network as seen by the sync. */

@@ -11,6 +11,7 @@ import { canonicalBlocks } from "./canonical-blocks.ts";
 import { ResourceUnavailable } from "./errors.ts";
 import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarIdentifiers } from "./interface.ts";
 import { maxRequestBlocks } from "./limits.ts";
+import { PayloadReader } from "./payload-reader.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
 import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";
@@ -30,12 +31,14 @@ export class ChainRequestHandlers implements RequestHandlers {
   readonly #db: BeaconDb;
   readonly #node: ChainRequestHandlersParts["node"];
   readonly #sidecars: SidecarReader;
+  readonly #payloads: PayloadReader;
 
   constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts) {
     this.#chain = chain;
     this.#db = db;
     this.#node = node;
     this.#sidecars = new SidecarReader({ chain, db, history: chain.history });
+    this.#payloads = new PayloadReader({ chain, db, history: chain.history });
     this.onStatus = onStatus;
     this.onPing = onPing;
     this.onGoodbye = onGoodbye;
@@ -114,6 +117,14 @@ export class ChainRequestHandlers implements RequestHandlers {
 
   columnSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
     return this.#sidecars.byRoot(COLUMN_SIDECARS, identifiers);
+  }
+
+  payloadsByRange(range: BlockRange): AsyncIterable<ResponseChunk> {
+    return this.#payloads.byRange(range);
+  }
+
+  payloadsByRoot(roots: readonly Uint8Array[]): AsyncIterable<ResponseChunk> {
+    return this.#payloads.byRoot(roots);
   }
 
   /** The genesis block has no signature and is never served. */

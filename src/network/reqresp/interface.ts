@@ -1,4 +1,5 @@
-import type { deneb, fulu, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { deneb, fulu, gloas, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { ColumnSidecar } from "../../data/sidecar.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 
 export interface BlockRange {
@@ -63,13 +64,25 @@ export interface BeaconRequests {
     range: BlockRange,
     columns: readonly number[],
     signal?: AbortSignal,
-    onSidecar?: (sidecar: fulu.DataColumnSidecar) => void,
-  ): Promise<fulu.DataColumnSidecar[]>;
+    onSidecar?: (sidecar: ColumnSidecar) => void,
+  ): Promise<ColumnSidecar[]>;
   columnSidecarsByRoot(
     peerId: string,
     requested: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
-  ): Promise<fulu.DataColumnSidecar[]>;
+  ): Promise<ColumnSidecar[]>;
+  /** Returns the payloads of the peer's canonical blocks in the range in ascending order. */
+  payloadsByRange(
+    peerId: string,
+    range: BlockRange,
+    signal?: AbortSignal,
+  ): Promise<gloas.SignedExecutionPayloadEnvelope[]>;
+  /** Returns the payloads of the requested blocks that the peer has. */
+  payloadsByRoot(
+    peerId: string,
+    roots: readonly RootHex[],
+    signal?: AbortSignal,
+  ): Promise<gloas.SignedExecutionPayloadEnvelope[]>;
 }
 
 /** A serialized block and, since version 2, the fork digest that precedes it. */
@@ -99,4 +112,8 @@ export interface RequestHandlers {
   blobSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
   columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk>;
   columnSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
+  /** Returns the payloads of canonical blocks in ascending order. */
+  payloadsByRange(range: BlockRange): AsyncIterable<ResponseChunk>;
+  /** Returns payloads in the order of the block roots, leaving out missing ones. */
+  payloadsByRoot(roots: readonly Uint8Array[]): AsyncIterable<ResponseChunk>;
 }

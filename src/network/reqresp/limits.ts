@@ -71,6 +71,8 @@ export const DEFAULT_LIMITS: ReqRespLimits = {
     blob_sidecars_by_root: { burst: 64, perSecond: 32 },
     data_column_sidecars_by_range: { burst: 64, perSecond: 32 },
     data_column_sidecars_by_root: { burst: 64, perSecond: 32 },
+    execution_payload_envelopes_by_range: { burst: 64, perSecond: 32 },
+    execution_payload_envelopes_by_root: { burst: 64, perSecond: 32 },
   },
   peerBlockRate: { burst: 2048, perSecond: 1024 },
   totalBlockRate: { burst: 8192, perSecond: 4096 },

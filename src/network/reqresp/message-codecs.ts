@@ -1,5 +1,5 @@
 import { ListCompositeType } from "@chainsafe/ssz";
-import { type altair, type deneb, type fulu, type phase0, ssz } from "@lodestar/types";
+import { type altair, type deneb, type fulu, type gloas, type phase0, ssz } from "@lodestar/types";
 import { ProtocolViolation } from "./errors.ts";
 import type { ChunkFormat } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
@@ -86,6 +86,10 @@ export function blobRangeRequestCodec(): Codec<deneb.BlobSidecarsByRangeRequest>
 
 export function columnRangeRequestCodec(): Codec<fulu.DataColumnSidecarsByRangeRequest> {
   return codec(ssz.fulu.DataColumnSidecarsByRangeRequest);
+}
+
+export function payloadRangeRequestCodec(): Codec<gloas.ExecutionPayloadEnvelopesByRangeRequest> {
+  return codec(ssz.gloas.ExecutionPayloadEnvelopesByRangeRequest);
 }
 
 export function blobIdentifiersCodec(maxSidecars: number): Codec<deneb.BlobIdentifier[]> {

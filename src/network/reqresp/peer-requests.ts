@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
-import type { SignedBeaconBlock } from "@lodestar/types";
+import type { gloas, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
@@ -23,12 +23,20 @@ import {
   columnRangeRequestCodec,
   headRequestCodec,
   metadataCodec,
+  payloadRangeRequestCodec,
   plainFormat,
   rangeRequestCodec,
   rootsRequestCodec,
   statusCodec,
   uint64Codec,
 } from "./message-codecs.ts";
+import {
+  decodePayload,
+  type PayloadCollector,
+  PayloadRangeCollector,
+  PayloadRootCollector,
+  payloadFormat,
+} from "./payload-responses.ts";
 import { type ProtocolName, SERVED_VERSIONS } from "./protocols.ts";
 import type { OutboundRequest } from "./request-client.ts";
 import {
@@ -52,7 +60,7 @@ export interface PeerRequest<T> extends OutboundRequest {
   /** The specification's maximum for `maxChunks`. */
   maxItems: number;
   /** What the chunks contain. */
-  content: "messages" | "blocks" | "sidecars";
+  content: "messages" | "blocks" | "sidecars" | "payloads";
   /** Returns the complete response. Throws a `RequestError` if a required message is missing. */
   result(): T;
 }
@@ -152,6 +160,21 @@ export function createPeerRequests(parts: RequestParts, send: Send): Omit<Beacon
       };
       return send(peerId, sidecars(config, request), signal);
     },
+
+    payloadsByRange(peerId, range, signal) {
+      const { startSlot, count } = range;
+      const body = payloadRangeRequestCodec().encode({ startSlot, count });
+      const collector = new PayloadRangeCollector(range);
+      return send(peerId, payloads(config, "execution_payload_envelopes_by_range", body, count, collector), signal);
+    },
+
+    payloadsByRoot(peerId, roots, signal) {
+      const requestedRoots = new Set(roots);
+      const count = requestedRoots.size;
+      const body = rootsRequestCodec(count).encode([...requestedRoots].map((root) => fromHex(root)));
+      const collector = new PayloadRootCollector(requestedRoots);
+      return send(peerId, payloads(config, "execution_payload_envelopes_by_root", body, count, collector), signal);
+    },
   };
 }
 
@@ -231,6 +254,26 @@ function sidecars<S extends DataSidecar>(
       onSidecar?.(sidecar);
     },
     result: () => collector.sidecars,
+  };
+}
+
+function payloads(
+  config: BeaconConfig,
+  name: ProtocolName,
+  body: Uint8Array,
+  count: number,
+  collector: PayloadCollector,
+): PeerRequest<gloas.SignedExecutionPayloadEnvelope[]> {
+  return {
+    name,
+    versions: SERVED_VERSIONS[name],
+    body: () => body,
+    maxChunks: count,
+    maxItems: config.MAX_REQUEST_PAYLOADS,
+    content: "payloads",
+    format: () => payloadFormat(config),
+    onChunk: (chunk) => collector.add(decodePayload(config, chunk)),
+    result: () => collector.envelopes,
   };
 }
 

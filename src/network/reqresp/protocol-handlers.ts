@@ -13,6 +13,7 @@ import {
   columnRangeRequestCodec,
   headRequestCodec,
   metadataCodec,
+  payloadRangeRequestCodec,
   rangeRequestCodec,
   rootsRequestCodec,
   statusCodec,
@@ -123,6 +124,17 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
         }));
         return sidecars(handlers.columnSidecarsByRoot(requested));
       });
+    case "execution_payload_envelopes_by_range":
+      return decoding(payloadRangeRequestCodec(), (_, request) => {
+        const range = boundedRange(parts, request);
+        if (!range) return payloads(EMPTY);
+        const count = Math.min(range.count, parts.config.MAX_REQUEST_PAYLOADS);
+        return payloads(handlers.payloadsByRange({ ...range, count }));
+      });
+    case "execution_payload_envelopes_by_root":
+      return decoding(rootsRequestCodec(parts.config.MAX_REQUEST_PAYLOADS), (_, roots) =>
+        payloads(handlers.payloadsByRoot(roots)),
+      );
   }
 }
 
@@ -150,6 +162,11 @@ function message<T>(codec: Codec<T>, value: T): ProtocolResponse {
 
 function sidecars(chunks: AsyncIterable<ResponseChunk>): ProtocolResponse {
   return { chunks, content: "sidecars" };
+}
+
+/** Limited by count, as the blocks that had the payloads before. */
+function payloads(chunks: AsyncIterable<ResponseChunk>): ProtocolResponse {
+  return { chunks, content: "blocks" };
 }
 
 function blocks(

@@ -1,4 +1,4 @@
-/** Supported request protocols (phase0, deneb and fulu/p2p-interface.md, The Req/Resp domain). */
+/** Supported request protocols (phase0, deneb, fulu and gloas/p2p-interface.md, The Req/Resp domain). */
 export type ProtocolName =
   | "status"
   | "goodbye"
@@ -10,7 +10,9 @@ export type ProtocolName =
   | "blob_sidecars_by_range"
   | "blob_sidecars_by_root"
   | "data_column_sidecars_by_range"
-  | "data_column_sidecars_by_root";
+  | "data_column_sidecars_by_root"
+  | "execution_payload_envelopes_by_range"
+  | "execution_payload_envelopes_by_root";
 
 /**
  * Served versions, newest first. All of them are served at every fork, because newer versions may be used before their
@@ -28,6 +30,8 @@ export const SERVED_VERSIONS: Record<ProtocolName, readonly number[]> = {
   blob_sidecars_by_root: [1],
   data_column_sidecars_by_range: [1],
   data_column_sidecars_by_root: [1],
+  execution_payload_envelopes_by_range: [1],
+  execution_payload_envelopes_by_root: [1],
 };
 
 export interface Protocol {

@@ -32,6 +32,8 @@ const SPECIFIED_IDS = [
   "/eth2/beacon_chain/req/blob_sidecars_by_root/1/ssz_snappy",
   "/eth2/beacon_chain/req/data_column_sidecars_by_range/1/ssz_snappy",
   "/eth2/beacon_chain/req/data_column_sidecars_by_root/1/ssz_snappy",
+  "/eth2/beacon_chain/req/execution_payload_envelopes_by_range/1/ssz_snappy",
+  "/eth2/beacon_chain/req/execution_payload_envelopes_by_root/1/ssz_snappy",
 ];
 const LAST_SLOT = FIRST_FULU_SLOT + 3;
 const blocks = chainOfBlocks(LAST_SLOT);

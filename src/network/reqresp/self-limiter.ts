@@ -58,6 +58,9 @@ const QUOTAS: Record<ProtocolName, { count: number; seconds: number }> = {
   blob_sidecars_by_root: { count: 896, seconds: 10 },
   data_column_sidecars_by_range: { count: 16384, seconds: 10 },
   data_column_sidecars_by_root: { count: 16384, seconds: 10 },
+  // Not known yet; as for the blocks that had the payloads before.
+  execution_payload_envelopes_by_range: { count: 1024, seconds: 10 },
+  execution_payload_envelopes_by_root: { count: 128, seconds: 10 },
 };
 /** Requests may arrive at shorter intervals than they were sent. */
 const MARGIN = 0.95;

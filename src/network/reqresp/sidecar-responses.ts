@@ -1,8 +1,9 @@
+import type { Type as SszType } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
 import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_CELL, ForkSeq, NUMBER_OF_COLUMNS } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { type deneb, type Epoch, type fulu, type RootHex, ssz } from "@lodestar/types";
-import { blockRootOfSidecar, type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
+import { type deneb, type Epoch, type RootHex, ssz } from "@lodestar/types";
+import { blockRootOfSidecar, type ColumnSidecar, type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { deserializeExactly } from "../deserialize-exactly.ts";
 import { ProtocolViolation } from "./errors.ts";
 import type { BlockRange, SidecarIdentifiers } from "./interface.ts";
@@ -17,7 +18,7 @@ export interface SidecarKind<S extends DataSidecar> {
   bounds(config: BeaconConfig, epoch: Epoch): SizeBounds;
   /** Returns the number of indices per block. */
   indices(config: BeaconConfig, epoch: Epoch): number;
-  deserialize(bytes: Uint8Array): S;
+  deserialize(bytes: Uint8Array, fork: ForkSeq): S;
 }
 
 export const BLOB_SIDECARS: SidecarKind<deneb.BlobSidecar> = {
@@ -30,15 +31,19 @@ export const BLOB_SIDECARS: SidecarKind<deneb.BlobSidecar> = {
 const POINT_BYTES = 48;
 const CELL_WITH_COMMITMENT_AND_PROOF = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT + 2 * POINT_BYTES;
 
-export const COLUMN_SIDECARS: SidecarKind<fulu.DataColumnSidecar> = {
+/** Column type of a fork. Since gloas, columns have neither header nor commitments. */
+const columnType = (fork: ForkSeq) =>
+  (fork >= ForkSeq.gloas ? ssz.gloas : ssz.fulu).DataColumnSidecar as SszType<ColumnSidecar>;
+
+export const COLUMN_SIDECARS: SidecarKind<ColumnSidecar> = {
   isInFork: (fork) => fork >= ForkSeq.fulu,
   bounds(config, epoch) {
-    const { minSize } = ssz.fulu.DataColumnSidecar;
+    const { minSize } = columnType(config.getForkSeqAtEpoch(epoch));
     const maxSize = minSize + config.getMaxBlobsPerBlock(epoch) * CELL_WITH_COMMITMENT_AND_PROOF;
     return { minSize, maxSize };
   },
   indices: () => NUMBER_OF_COLUMNS,
-  deserialize: (bytes) => deserializeExactly(ssz.fulu.DataColumnSidecar, bytes),
+  deserialize: (bytes, fork) => deserializeExactly(columnType(fork), bytes),
 };
 
 /** Collects the sidecars from a response. `add` throws a `ProtocolViolation` if a sidecar violates the protocol. */
@@ -126,7 +131,8 @@ export function decodeSidecar<S extends DataSidecar>(
   kind: SidecarKind<S>,
   { forkDigest, bytes }: ResponseChunk,
 ): S {
-  const sidecar = deserialize(kind, bytes);
+  const boundary = config.forkDigest2ForkBoundary(forkDigest);
+  const sidecar = deserialize(kind, bytes, ForkSeq[boundary.fork]);
   const epoch = computeEpochAtSlot(slotOfSidecar(sidecar));
   const digest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
   if (Buffer.compare(digest, forkDigest) !== 0) {
@@ -137,9 +143,9 @@ export function decodeSidecar<S extends DataSidecar>(
   return sidecar;
 }
 
-function deserialize<S extends DataSidecar>(kind: SidecarKind<S>, bytes: Uint8Array): S {
+function deserialize<S extends DataSidecar>(kind: SidecarKind<S>, bytes: Uint8Array, fork: ForkSeq): S {
   try {
-    return kind.deserialize(bytes);
+    return kind.deserialize(bytes, fork);
   } catch {
     throw new ProtocolViolation("A sidecar cannot be decoded.");
   }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type deneb, type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { type deneb, type fulu, type gloas, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { ALL_COLUMNS } from "../../../src/data/column-sidecars.ts";
 import { type HeaderSidecar, isColumn } from "../../../src/data/sidecar.ts";
 import type { Severity } from "../../../src/network/peers/peer-scores.ts";
@@ -202,6 +202,15 @@ export class FakePeers implements SyncPeers, SyncRequests {
     signal?: AbortSignal,
   ): Promise<fulu.DataColumnSidecar[]> {
     return (await this.#dataByRoot(peerId, wanted, signal)).filter(isColumn);
+  }
+
+  /** The peers' chains are from before gloas. */
+  async payloadsByRange(): Promise<gloas.SignedExecutionPayloadEnvelope[]> {
+    return [];
+  }
+
+  async payloadsByRoot(): Promise<gloas.SignedExecutionPayloadEnvelope[]> {
+    return [];
   }
 
   #dataByRange(

@@ -33,6 +33,7 @@ export interface GossipNode {
   reported: {
     parents: { signed: SignedBeaconBlock; peerId: string }[];
     blocks: { root: RootHex; peerId: string }[];
+    payloads: { root: RootHex; peerId: string }[];
     penalties: { peerId: string; severity: Severity }[];
   };
   /** Returns the topic name in the current epoch. */
@@ -68,7 +69,7 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
     spec: "WARN",
     destination: { write: (line) => complaints.push(line) },
   });
-  const reported: GossipNode["reported"] = { parents: [], blocks: [], penalties: [] };
+  const reported: GossipNode["reported"] = { parents: [], blocks: [], payloads: [], penalties: [] };
   const host = await createHost({
     key: randomBytes(32),
     listen: { address: "127.0.0.1", port: 0 },
@@ -84,6 +85,7 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
     unknownBlocks: {
       onUnknownParent: (signed, peerId) => reported.parents.push({ signed, peerId }),
       onUnknownBlock: (root, peerId) => reported.blocks.push({ root, peerId }),
+      onUnknownPayload: (root, peerId) => reported.payloads.push({ root, peerId }),
     },
     reporter: { penalize: (peerId, severity) => reported.penalties.push({ peerId, severity }) },
     logger,

@@ -174,6 +174,8 @@ export class PeerNetwork {
       blobSidecarsByRoot: async () => [],
       columnSidecarsByRange: async () => [],
       columnSidecarsByRoot: async () => [],
+      payloadsByRange: async () => [],
+      payloadsByRoot: async () => [],
     };
   }
 }

@@ -4,7 +4,7 @@ import type { Stream } from "@libp2p/interface";
 import { createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
+import { type gloas, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { signedHeaderOf } from "../../../../src/data/commitments.ts";
 import {
@@ -30,10 +30,11 @@ import { ReqResp } from "../../../../src/network/reqresp/reqresp.ts";
 import type { ResponseChunk } from "../../../../src/network/reqresp/response-chunk.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
 
-/** Schedules phase0, altair, electra and fulu at consecutive epochs. */
+/** Schedules phase0, altair, electra, fulu and gloas. */
 const ALTAIR_EPOCH = 2;
 const ELECTRA_EPOCH = 3;
 const FULU_EPOCH = 4;
+const GLOAS_EPOCH = 6;
 export const config = createBeaconConfig(
   {
     ALTAIR_FORK_EPOCH: ALTAIR_EPOCH,
@@ -42,6 +43,7 @@ export const config = createBeaconConfig(
     DENEB_FORK_EPOCH: ELECTRA_EPOCH,
     ELECTRA_FORK_EPOCH: ELECTRA_EPOCH,
     FULU_FORK_EPOCH: FULU_EPOCH,
+    GLOAS_FORK_EPOCH: GLOAS_EPOCH,
     BLOB_SCHEDULE: [],
   },
   new Uint8Array(32).fill(9),
@@ -88,6 +90,19 @@ export function sidecarChunkOf(sidecar: HeaderSidecar): ResponseChunk {
   return { bytes: serializeSidecar(sidecar), forkDigest: digestAt(slotOfSidecar(sidecar)) };
 }
 
+export function payloadChunkOf(envelope: gloas.SignedExecutionPayloadEnvelope): ResponseChunk {
+  const bytes = ssz.gloas.SignedExecutionPayloadEnvelope.serialize(envelope);
+  return { bytes, forkDigest: digestAt(envelope.message.payload.slotNumber) };
+}
+
+/** Returns an empty envelope for the block. The protocol checks nothing else. */
+export function envelopeOf(block: SignedBeaconBlock): gloas.SignedExecutionPayloadEnvelope {
+  const envelope = ssz.gloas.SignedExecutionPayloadEnvelope.defaultValue();
+  envelope.message.payload.slotNumber = block.message.slot;
+  envelope.message.beaconBlockRoot = rootOf(block);
+  return envelope;
+}
+
 function digestAt(slot: Slot): Uint8Array {
   return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
 }
@@ -106,6 +121,8 @@ class FakeHandlers implements RequestHandlers {
   readonly blocks: SignedBeaconBlock[];
   /** In the order of slots and indices. */
   readonly sidecars: HeaderSidecar[] = [];
+  /** In the order of slots. */
+  readonly payloads: gloas.SignedExecutionPayloadEnvelope[] = [];
   readonly #status = { ...ssz.fulu.Status.defaultValue(), headSlot: 1234, earliestAvailableSlot: 5 };
 
   constructor(blocks: SignedBeaconBlock[]) {
@@ -167,6 +184,20 @@ class FakeHandlers implements RequestHandlers {
 
   async *columnSidecarsByRoot(wanted: readonly SidecarIdentifiers[]) {
     yield* this.#sidecarsByRoot(wanted);
+  }
+
+  async *payloadsByRange({ startSlot, count }: BlockRange) {
+    for (const envelope of this.payloads) {
+      const { slotNumber } = envelope.message.payload;
+      if (slotNumber >= startSlot && slotNumber < startSlot + count) yield payloadChunkOf(envelope);
+    }
+  }
+
+  async *payloadsByRoot(roots: readonly Uint8Array[]) {
+    for (const root of roots) {
+      const found = this.payloads.find(({ message }) => Buffer.compare(message.beaconBlockRoot, root) === 0);
+      if (found !== undefined) yield payloadChunkOf(found);
+    }
   }
 
   *#sidecarsByRange({ startSlot, count }: BlockRange, isWanted: (sidecar: HeaderSidecar) => boolean) {
