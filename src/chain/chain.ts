@@ -246,8 +246,13 @@ export class BeaconChain {
     const arrivedAt = this.clock.nowSeconds();
     this.pools.seen.blockProposers.add(slot, proposerIndex, root);
     this.events.publish("blockGossip", { slot, root, signed });
-    if (blobsBundle) this.sidecars.add(await this.data.sidecarsOf(signed, blobsBundle));
-    return this.#wired.importQueue.importOwn({ signed, root, arrivedAt, extraWrites }, postState);
+    const sidecars = blobsBundle ? await this.data.sidecarsOf(signed, blobsBundle) : [];
+    this.sidecars.add(sidecars);
+    const imported = await this.#wired.importQueue.importOwn({ signed, root, arrivedAt, extraWrites }, postState);
+    // Published once the slashing protection is stored, and the data after the block that it belongs to.
+    this.events.publish("blockCreated", { signed });
+    if (sidecars.length > 0) this.events.publish("sidecarsCreated", { sidecars });
+    return imported;
   }
 
   /**
@@ -262,9 +267,11 @@ export class BeaconChain {
   }
 
   /** Imports a payload that was produced by this node and signed by one of its validators. */
-  importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
+  async importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
     this.pools.seen.payloads.addEnvelope(envelope.message);
-    return this.#wired.payloadQueue.importOwn(envelope);
+    const imported = await this.#wired.payloadQueue.importOwn(envelope);
+    this.events.publish("payloadCreated", { signed: envelope });
+    return imported;
   }
 
   /**
@@ -299,6 +306,16 @@ export class BeaconChain {
   /** Returns true if the block is valid but still waiting for its blobs or data columns. */
   isWaitingForData(root: RootHex): boolean {
     return this.#wired.importQueue.isAwaitingData(root);
+  }
+
+  /** Returns true if the block waits for the payload of its parent. */
+  isAwaitingPayload(root: RootHex): boolean {
+    return this.#wired.importQueue.isAwaitingPayload(root);
+  }
+
+  /** Returns true if the payload of the block has arrived, but waits for its data or the execution engine. */
+  isPayloadPending(root: RootHex): boolean {
+    return this.#wired.payloadQueue.isWaiting(root);
   }
 
   /** Number of blocks waiting for data. */

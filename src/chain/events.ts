@@ -83,6 +83,8 @@ interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
   payloadGossip: GossipPayloadEvent;
+  /** A block is held until the payload of its parent, whose root it is, has been imported. */
+  payloadAwaited: { root: RootHex };
   /** The payload and the data of a block can be attested to by the payload timeliness committee. */
   payloadAvailable: { slot: number; root: RootHex };
   payload: PayloadEvent;
@@ -112,6 +114,12 @@ interface ChainEventMap {
   columnSidecar: SidecarEvent<ColumnSidecar>;
   /** Sidecars reconstructed by this node or created from its execution client's blobs. The network broadcasts them. */
   sidecarsCreated: { sidecars: readonly DataSidecar[] };
+  /** Objects since gloas that validators and builders of this node made without the API. The network broadcasts them. */
+  blockCreated: { signed: SignedBeaconBlock };
+  payloadCreated: { signed: gloas.SignedExecutionPayloadEnvelope };
+  payloadAttestationsCreated: { messages: readonly gloas.PayloadAttestationMessage[] };
+  executionBidCreated: { signed: gloas.SignedExecutionPayloadBid };
+  proposerPreferencesCreated: { signed: gloas.SignedProposerPreferences };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
   /** Attributes of the next slot's payload. Only computed while there are listeners. */

@@ -2,6 +2,7 @@ import type {
   AttesterSlashing,
   altair,
   capella,
+  gloas,
   phase0,
   SignedAggregateAndProof,
   SignedBeaconBlock,
@@ -25,6 +26,11 @@ export interface Broadcast {
   proposerSlashing(slashing: phase0.ProposerSlashing): void;
   attesterSlashing(slashing: AttesterSlashing): void;
   blsToExecutionChange(change: capella.SignedBLSToExecutionChange): void;
+  /** Publishes the payload of a block since gloas. */
+  payload(envelope: gloas.SignedExecutionPayloadEnvelope): void;
+  payloadAttestation(message: gloas.PayloadAttestationMessage): void;
+  executionBid(bid: gloas.SignedExecutionPayloadBid): void;
+  proposerPreferences(preferences: gloas.SignedProposerPreferences): void;
 }
 
 /** Used by a node without networking. */
@@ -39,4 +45,8 @@ export const NO_BROADCAST: Broadcast = {
   proposerSlashing() {},
   attesterSlashing() {},
   blsToExecutionChange() {},
+  payload() {},
+  payloadAttestation() {},
+  executionBid() {},
+  proposerPreferences() {},
 };

@@ -34,6 +34,7 @@ export class Networking {
       unknownBlocks: {
         onUnknownParent: (signed, peerId) => sync.onUnknownParent(signed, peerId),
         onUnknownBlock: (root, peerId) => sync.onUnknownBlock(root, peerId),
+        onUnknownPayload: (root, peerId) => sync.onUnknownPayload(root, peerId),
       },
     });
     const sync = new Sync({

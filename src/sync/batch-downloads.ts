@@ -1,7 +1,11 @@
+import type { SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { Timers } from "../async/timers.ts";
+import { bidOf } from "../chain/blocks/bid.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { Batch } from "./batch.ts";
 import type { BatchPeers } from "./batch-peers.ts";
+import type { ServedPayloads } from "./served-payloads.ts";
 
 interface BatchDownloadsParts {
   peers: SyncPeers;
@@ -53,7 +57,7 @@ export class BatchDownloads {
     void this.#abortIfStalled(batch, stalled, AbortSignal.any([finished.signal, this.#closed.signal]));
     try {
       const blocks = await this.#parts.peers.requests.blocksByRange(peerId, batch.range, signal);
-      batch.downloaded(peerId, blocks);
+      batch.downloaded(peerId, blocks, await this.#payloads(peerId, blocks, signal));
       return true;
     } catch {
       // Replacing a slow peer does not count as a failure of the batch.
@@ -62,6 +66,21 @@ export class BatchDownloads {
       return false;
     } finally {
       finished.abort();
+    }
+  }
+
+  /** Requests the payloads of blocks since gloas from the same peer. The import looks for those that are missing. */
+  async #payloads(peerId: string, blocks: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<ServedPayloads> {
+    const [first, last] = [blocks.find(({ message }) => bidOf(message) !== undefined), blocks.at(-1)];
+    if (!first || !last) return new Map();
+    const startSlot = first.message.slot;
+    const range = { startSlot, count: last.message.slot - startSlot + 1 };
+    try {
+      const envelopes = await this.#parts.peers.requests.payloadsByRange(peerId, range, signal);
+      return new Map(envelopes.map((envelope) => [toRootHex(envelope.message.beaconBlockRoot), { envelope, peerId }]));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return new Map();
     }
   }
 

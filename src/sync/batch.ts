@@ -1,5 +1,6 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BlockRange } from "../network/reqresp/interface.ts";
+import type { ServedPayloads } from "./served-payloads.ts";
 
 type BatchState = "waiting" | "downloading" | "downloaded" | "imported";
 
@@ -37,6 +38,7 @@ export class Batch {
   readonly #disputed: BatchResponse[] = [];
   #state: BatchState = "waiting";
   #blocks: SignedBeaconBlock[] = [];
+  #payloads: ServedPayloads = new Map();
   #response: BatchResponse | null = null;
 
   constructor(range: BlockRange) {
@@ -49,6 +51,11 @@ export class Batch {
 
   get blocks(): SignedBeaconBlock[] {
     return this.#blocks;
+  }
+
+  /** Payloads of the current blocks since gloas, as far as they were served. */
+  get payloads(): ServedPayloads {
+    return this.#payloads;
   }
 
   /** The peer that served the current blocks. */
@@ -65,9 +72,10 @@ export class Batch {
     this.attempts.set(peerId, (this.attempts.get(peerId) ?? 0) + 1);
   }
 
-  downloaded(peerId: string, blocks: SignedBeaconBlock[]): void {
+  downloaded(peerId: string, blocks: SignedBeaconBlock[], payloads: ServedPayloads = new Map()): void {
     this.#state = "downloaded";
     this.#blocks = blocks;
+    this.#payloads = payloads;
     this.#response = { peerId, count: blocks.length, last: blocks.at(-1) ?? null, isImported: false };
   }
 
@@ -76,12 +84,14 @@ export class Batch {
     this.#state = "imported";
     if (this.#response !== null) this.#response.isImported = true;
     this.#blocks = [];
+    this.#payloads = new Map();
   }
 
   /** Schedules another download. */
   retry(): void {
     this.#state = "waiting";
     this.#blocks = [];
+    this.#payloads = new Map();
     this.#response = null;
   }
 

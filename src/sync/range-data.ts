@@ -1,6 +1,7 @@
 import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB, FIELD_ELEMENTS_PER_CELL } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { Timers } from "../async/timers.ts";
+import { bidOf } from "../chain/blocks/bid.ts";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
 import { findInvalidSignature } from "../chain/blocks/proposer-signatures.ts";
 import type { BlockWithCommitments } from "../chain/data/data-availability.ts";
@@ -11,6 +12,7 @@ import type { Logger } from "../log/logger.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import type { BlockRange } from "../network/reqresp/interface.ts";
+import { buildsOnPayloadOf, type ServedPayloads } from "./served-payloads.ts";
 import type { SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
@@ -85,13 +87,13 @@ export class RangeData {
     this.#parts = parts;
   }
 
-  /** Splits downloaded blocks into segments. */
-  split(blocks: readonly SignedBeaconBlock[]): RangeSegment[] {
+  /** Splits downloaded blocks into segments. The data of a payload that is not part of the chain is not needed. */
+  split(blocks: readonly SignedBeaconBlock[], payloads: ServedPayloads = new Map()): RangeSegment[] {
     const { limits, chain } = this.#parts;
     const parts: RangeSegment[] = [];
     let bytes = 0;
-    for (const signed of blocks) {
-      const dataBytes = this.#bytesOf(signed);
+    for (const [index, signed] of blocks.entries()) {
+      const dataBytes = this.#isNeeded(signed, blocks[index + 1], payloads) ? this.#bytesOf(signed) : 0;
       let part = parts.at(-1);
       const first = part?.committing[0]?.signed.message;
       const isFull =
@@ -120,8 +122,7 @@ export class RangeData {
    * @throws the signal's reason if it is aborted first
    */
   async fetch({ committing }: RangeSegment, signal: AbortSignal): Promise<void> {
-    const { chain } = this.#parts;
-    const signed = await this.#signedOf(committing.filter(({ root }) => !chain.forkChoice.has(root)));
+    const signed = await this.#signedOf(committing.filter((block) => this.#isPending(block)));
     /** Columns that each peer failed to serve. The sets are empty for blobs. */
     const failedColumns = new Map<string, Set<number>>();
     for (let missing = this.#missingDataOf(signed); missing !== null; missing = this.#missingDataOf(signed)) {
@@ -143,6 +144,18 @@ export class RangeData {
     return unsigned ? blocks.slice(0, blocks.indexOf(unsigned)) : blocks;
   }
 
+  /** Since gloas, a block's data belongs to its payload, on which the next block may not be built. */
+  #isNeeded(signed: SignedBeaconBlock, next: SignedBeaconBlock | undefined, payloads: ServedPayloads): boolean {
+    if (bidOf(signed.message) === undefined) return true;
+    return next ? buildsOnPayloadOf(next, signed) : payloads.has(blockRoot(this.#parts.chain.config, signed.message));
+  }
+
+  /** True while the block or, since gloas, its payload is not on the chain. */
+  #isPending({ root, signed }: BlockWithCommitments): boolean {
+    const { forkChoice } = this.#parts.chain;
+    return !forkChoice.has(root) || (bidOf(signed.message) !== undefined && !forkChoice.isPayloadVerified(root));
+  }
+
   #bytesOf(signed: SignedBeaconBlock): number {
     const { data } = this.#parts.chain;
     const required = data.required(signed).length;
@@ -153,9 +166,9 @@ export class RangeData {
 
   /** Returns the missing data for blocks that are not on the chain yet. */
   #missingDataOf(committing: readonly BlockWithCommitments[]): MissingData | null {
-    const { data, forkChoice } = this.#parts.chain;
+    const { data } = this.#parts.chain;
     const incomplete = committing
-      .filter(({ root }) => !forkChoice.has(root))
+      .filter((block) => this.#isPending(block))
       .map((block) => ({ block, missing: data.missing(block) }))
       .filter(({ missing }) => missing.length > 0);
     const [first, last] = [incomplete[0], incomplete.at(-1)];

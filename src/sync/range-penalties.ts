@@ -15,6 +15,7 @@ import type { SyncTarget } from "./sync-target.ts";
 export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "future-slot",
   "unknown-parent",
+  "unknown-parent-payload",
   "before-history",
   "finalized-slot",
   "not-descendant-of-finalized",

@@ -9,7 +9,9 @@ import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
 import type { RangeSyncLimits } from "./limits.ts";
 import { RangeData, type RangeSegment } from "./range-data.ts";
+import { RangePayloads } from "./range-payloads.ts";
 import { NO_FAULT_REJECTIONS, RangePenalties } from "./range-penalties.ts";
+import type { ServedPayloads } from "./served-payloads.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
@@ -45,6 +47,7 @@ export class RangeRun {
   readonly #downloads: BatchDownloads;
   readonly #penalties: RangePenalties;
   readonly #data: RangeData;
+  readonly #payloads: RangePayloads;
   /** Batches that have not been imported yet, in order. */
   #window: Batch[] = [];
   /** Imported batches that may lack blocks at the end: the last batch with blocks and the empty ones after it. */
@@ -79,6 +82,7 @@ export class RangeRun {
     });
     this.#penalties = new RangePenalties({ ...parts, batchPeers: this.#batchPeers });
     this.#data = new RangeData(parts);
+    this.#payloads = new RangePayloads(parts, this.#data);
     this.#nextSlot = this.#firstSlot();
   }
 
@@ -201,7 +205,7 @@ export class RangeRun {
     // import.
     const withholders = this.#penalties.withholders(this.#unconfirmed, parentRoot);
     try {
-      await this.#import(blocks, signal);
+      await this.#import(blocks, batch.payloads, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BlockRejection) {
@@ -226,7 +230,7 @@ export class RangeRun {
   }
 
   /** Imports segment by segment. While one segment is being imported, the data for the next one is fetched. */
-  async #import(blocks: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<void> {
+  async #import(blocks: readonly SignedBeaconBlock[], payloads: ServedPayloads, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const fetchData = (part: RangeSegment | undefined): Promise<void> => {
       const fetched = part ? this.#data.fetch(part, AbortSignal.any([signal, over.signal])) : Promise.resolve();
@@ -234,13 +238,13 @@ export class RangeRun {
       fetched.catch(() => undefined);
       return fetched;
     };
-    const parts = this.#data.split(blocks);
+    const parts = this.#data.split(blocks, payloads);
     let fetched = fetchData(parts[0]);
     try {
       for (const [index, part] of parts.entries()) {
         await fetched;
         fetched = fetchData(parts[index + 1]);
-        await this.#parts.chain.importSegment(part.blocks, signal);
+        await this.#payloads.import(part.blocks, payloads, signal);
       }
     } finally {
       over.abort();
@@ -264,6 +268,9 @@ export class RangeRun {
       logger.debug("Blocks cannot be imported now", { ...range, peer: servingPeer, reason, slot, root, message });
     } else {
       logger.warn("Rejected block from peer", { slot, root, peer: servingPeer, reason, detail: message });
+    }
+    if (reason === "unknown-parent-payload" && batch.rejections === 0) {
+      logger.warn("No peer serves the payloads of the next blocks", { slot, root, detail: message });
     }
     if (reason === "data-unavailable" && batch.rejections === 0) {
       logger.warn("No peer serves the data of the next blocks", { slot, root, detail: message });

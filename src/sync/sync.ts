@@ -7,6 +7,7 @@ import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { DataLookups } from "./data-lookups.ts";
 import { DEFAULT_LIMITS, type RangeSyncLimits } from "./limits.ts";
+import { PayloadLookups } from "./payload-lookups.ts";
 import { PeerAgreement } from "./peer-agreement.ts";
 import { RangeSync } from "./range-sync.ts";
 import type { SyncSettings } from "./settings.ts";
@@ -37,6 +38,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   readonly #range: RangeSync;
   readonly #unknownBlocks: UnknownBlockSync;
   readonly #dataLookups: DataLookups;
+  readonly #payloadLookups: PayloadLookups;
   readonly #agreement: PeerAgreement;
   readonly #authority: Authority;
   readonly #horizonSlots: number;
@@ -81,6 +83,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
       onLongBranch: (branch) => this.#range.addBranch(branch),
     });
     this.#dataLookups = new DataLookups({ chain, peers, logger: this.#logger });
+    this.#payloadLookups = new PayloadLookups({ chain, peers, logger: this.#logger });
     chain.status.setSource(this);
   }
 
@@ -102,6 +105,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
     if (this.#unsubscribes.length > 0) return;
     this.#unknownBlocks.start();
     this.#dataLookups.start();
+    this.#payloadLookups.start();
     this.#unsubscribes.push(
       this.#peers.onChange(() => this.#evaluate()),
       this.#chain.clock.onSlot(() => this.#onSlot()),
@@ -113,7 +117,8 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     this.#closed.abort(new Error("The node shut down before it was synced."));
-    await Promise.all([this.#range.close(), this.#unknownBlocks.close(), this.#dataLookups.close()]);
+    const parts = [this.#range, this.#unknownBlocks, this.#dataLookups, this.#payloadLookups];
+    await Promise.all(parts.map((part) => part.close()));
   }
 
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {
@@ -122,6 +127,10 @@ export class Sync implements SyncStateSource, UnknownBlocks {
 
   onUnknownBlock(root: RootHex, peerId: string): void {
     if (!this.#closed.signal.aborted) this.#unknownBlocks.onUnknownBlock(root, peerId);
+  }
+
+  onUnknownPayload(root: RootHex, peerId: string): void {
+    this.#payloadLookups.seek(root, peerId);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
-import { BlockRejection, isWaitingForEngine } from "../chain/import/block-rejection.ts";
+import { BlockRejection, isHeld } from "../chain/import/block-rejection.ts";
 import { InvalidBlockRoots } from "../chain/import/invalid-block-roots.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
@@ -29,7 +29,7 @@ interface UnknownBlockSyncParts {
 }
 
 /** Looks up unknown blocks that gossip refers to, and imports them and their descendants, parents first. */
-export class UnknownBlockSync implements UnknownBlocks {
+export class UnknownBlockSync implements Omit<UnknownBlocks, "onUnknownPayload"> {
   readonly #parts: UnknownBlockSyncParts;
   readonly #pending: PendingBlocks;
   readonly #lookups: BlockLookups;
@@ -128,7 +128,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     const { chain } = this.#parts;
     // The block will be announced once the execution engine has responded and its data is available.
     if (chain.forkChoice.has(root) || chain.isImporting(root)) return;
-    if (chain.isWaitingForEngine(root) || chain.isWaitingForData(root)) return;
+    if (chain.isWaitingForEngine(root) || chain.isWaitingForData(root) || chain.isAwaitingPayload(root)) return;
     if (chain.forkChoice.isInvalid(root)) {
       this.#pending.removeDescendantsOf(root);
       return;
@@ -210,7 +210,7 @@ export class UnknownBlockSync implements UnknownBlocks {
         else this.#pending.removeDescendantsOf(root);
         return;
       }
-      if (error instanceof BlockRejection && (isWaitingForEngine(error) || error.reason === "data-unavailable")) return;
+      if (error instanceof BlockRejection && isHeld(error)) return;
       if (error instanceof BlockRejection && error.reason === "invalid-payload") this.#warn(pending, error);
       if (!(error instanceof BlockRejection)) logger.error("Could not import looked up block", { slot, root, error });
       this.#pending.removeDescendantsOf(root);

@@ -187,7 +187,7 @@ export class ImportQueue {
     } catch (error) {
       if (error instanceof BlockRejection) {
         if (isWaitingForEngine(error)) this.#hold(block, error);
-        if (error.reason === "unknown-parent-payload") this.#awaitingPayload.add(block);
+        if (error.reason === "unknown-parent-payload") this.#holdForPayload(block);
         if (isPermanentRejection(error)) this.#parts.data.pool.delete(block.root);
         await this.#noteIfInvalid(error, block.signed);
       }
@@ -264,6 +264,11 @@ export class ImportQueue {
     await this.#retrying;
     await this.#singles.idle();
     await this.#awaitingData.close();
+  }
+
+  #holdForPayload(block: ArrivedBlock): void {
+    this.#awaitingPayload.add(block);
+    this.#parts.events.publish("payloadAwaited", { root: toRootHex(block.signed.message.parentRoot) });
   }
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {

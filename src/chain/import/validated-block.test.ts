@@ -42,7 +42,7 @@ describe("a block that passed gossip validation", () => {
   it("is imported from gossip with one verification of the proposer signature", async () => {
     const handler = new BlockHandler({
       chain,
-      unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+      unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {}, onUnknownPayload: () => {} },
       reporter: { penalize: () => {} },
       logger: createRecordingLogger(),
     });

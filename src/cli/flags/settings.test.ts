@@ -201,8 +201,6 @@ describe("invalid values", () => {
     [["--dev-blobs", "6-0"], /a number of blobs or an ascending range, such as 3 or 0-6/],
     [["--dev-blobs", "-1"], /such as 3 or 0-6/],
     [["--p2p", "--no-auto"], /--p2p and --no-auto are mutually exclusive/],
-    [["--p2p", "--gloas-at", "4"], /--p2p is unavailable on a chain with gloas: payloads of gloas are not exchanged/],
-    [["--p2p", "--fork", "gloas"], /--p2p is unavailable on a chain with gloas/],
     [["--warmup-epochs", "-1"], /at least 0/],
     [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 are mutually exclusive/],
     [["--eth1", "http://127.0.0.1:8545"], /--eth1 requires --deposit-contract/],

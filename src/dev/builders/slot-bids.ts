@@ -98,9 +98,14 @@ export class SlotBids {
     const offered = await chain.producer.buildToOffer({ ...request, feeRecipient: executionAddress });
     const { preState, base, built } = offered;
     const bid = payloadBid(preState, { slot, parentRoot, builderIndex, value, feeRecipient }, built);
-    const submit = (message: gloas.ExecutionPayloadBid) => {
+    const submit = async (message: gloas.ExecutionPayloadBid) => {
       const signature = secretKey.sign(getExecutionPayloadBidSigningRoot(chain.config, message)).toBytes();
-      return chain.executionBids.submit({ message, signature }, { parentRoot, feeRecipient, base });
+      const signed = { message, signature };
+      const fault = await chain.executionBids.submit(signed, { parentRoot, feeRecipient, base });
+      if (fault === undefined) chain.pools.seen.payloads.bids.add(message);
+      // A second bid of the builder is refused here, but not known to be one elsewhere.
+      chain.events.publish("executionBidCreated", { signed });
+      return fault;
     };
     const fault = await submit(bid);
     if (fault !== undefined) return record("refused", fault);

@@ -17,6 +17,7 @@ import { DEFAULT_PLAN, type DutyPlan, filterOnline, isOnline, requiresLockstep }
 import { type DutyTiming, dutyTimingFor, SlotSchedule } from "./duty-timing.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { LockstepDuties } from "./lockstep-duties.ts";
+import { DevProposerPreferences } from "./payloads/proposer-preferences.ts";
 import { WithheldPayloads } from "./payloads/withheld-payloads.ts";
 import { signBlock } from "./propose.ts";
 import { ValidatorSigner } from "./signer.ts";
@@ -84,6 +85,8 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const lockstep =
     fastPath &&
     new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late, withheld, builderBids, schedule });
+
+  const preferences = fastPath && new DevProposerPreferences({ chain: fastPath.chain, signer });
 
   const isGloas = (slot: Slot) => config.getForkSeq(slot) >= ForkSeq.gloas;
 
@@ -178,6 +181,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       if (timing === "clock") await schedule.untilPayloadAttestationDue(slot, closing.signal);
       await attempt("payload attestation", slot, () => lockstep.votePayload(slot, plan));
     }
+    if (preferences) await attempt("proposer preferences", slot, () => preferences.update(slot, plan));
     await attempt("subnet subscription", slot, () => subscriptions.update(slot, plan));
     if (hasBuilder()) await attempt("builder registration", slot, () => registration.update(slot, plan));
   }
@@ -204,6 +208,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
 
     onReverted() {
       for (const cache of [signer, duties, subscriptions, schedule, failures, late]) cache.clear();
+      preferences?.clear();
     },
 
     async close() {

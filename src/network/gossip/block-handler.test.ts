@@ -16,7 +16,7 @@ import type { ReceivedMessage } from "./message-types.ts";
 function handlerOf(chain: BeaconChain, onUnknownParent: () => void = () => {}) {
   const handler = new BlockHandler({
     chain,
-    unknownBlocks: { onUnknownParent, onUnknownBlock: () => {} },
+    unknownBlocks: { onUnknownParent, onUnknownBlock: () => {}, onUnknownPayload: () => {} },
     reporter: { penalize: () => {} },
     logger: createRecordingLogger(),
   });
@@ -41,8 +41,14 @@ it("a block is imported with its arrival time, not its validation time", async (
   });
   const importBlock = vi.fn<BeaconChain["importBlock"]>();
   const handler = new BlockHandler({
-    chain: { validation: context, clock, events: { publish: () => {} }, importBlock, untilImportEnds: async () => {} },
-    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+    chain: {
+      validation: context,
+      clock,
+      events: { publish: () => {}, on: () => () => {} },
+      importBlock,
+      untilImportEnds: async () => {},
+    },
+    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {}, onUnknownPayload: () => {} },
     reporter: { penalize: () => {} },
     logger: createRecordingLogger([]),
   });
@@ -69,7 +75,7 @@ it("an early block is not rejected when the node shuts down", async () => {
   const importBlock = vi.spyOn(chain, "importBlock");
   const handler = new BlockHandler({
     chain,
-    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {}, onUnknownPayload: () => {} },
     reporter: { penalize: () => {} },
     logger,
   });
@@ -94,8 +100,14 @@ it("a rejected block is logged once with slot, root, peer and reason; an ignored
   const importBlock = vi.fn<BeaconChain["importBlock"]>();
   const logger = createRecordingLogger();
   const handler = new BlockHandler({
-    chain: { validation: context, clock, events: { publish: () => {} }, importBlock, untilImportEnds: async () => {} },
-    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+    chain: {
+      validation: context,
+      clock,
+      events: { publish: () => {}, on: () => () => {} },
+      importBlock,
+      untilImportEnds: async () => {},
+    },
+    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {}, onUnknownPayload: () => {} },
     reporter: { penalize: () => {} },
     logger,
   });

@@ -8,6 +8,7 @@ import { GossipValidationError } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { ReceivedMessage } from "./message-types.ts";
+import { type ReprocessLimits, ReprocessQueue } from "./reprocess-queue.ts";
 
 type BlockMessage = ReceivedMessage<"beacon_block">;
 
@@ -17,12 +18,14 @@ export interface UnknownBlocks {
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void;
   /** Called for an attestation or sidecar that refers to an unknown block. */
   onUnknownBlock(root: RootHex, peerId: string): void;
+  /** Called for an attestation to a payload that has not arrived, or for a block that is built on it. */
+  onUnknownPayload(root: RootHex, peerId: string): void;
 }
 
 interface BlockHandlerParts {
   chain: Pick<BeaconChain, "validation" | "importBlock" | "untilImportEnds"> & {
-    clock: Pick<BeaconChain["clock"], "nowSeconds">;
-    events: Pick<BeaconChain["events"], "publish">;
+    clock: Pick<BeaconChain["clock"], "nowSeconds" | "currentSlot" | "onSlot">;
+    events: Pick<BeaconChain["events"], "publish" | "on">;
   };
   unknownBlocks: UnknownBlocks;
   reporter: PeerReporter;
@@ -30,6 +33,8 @@ interface BlockHandlerParts {
 }
 
 const MAX_BLOCKS_IN_FLIGHT = 64;
+/** Blocks with a valid proposer signature that wait for the payload of their parent. */
+const WAITING: ReprocessLimits = { maxRoots: 16, maxItems: 32, maxRootsPerPeer: 8, maxItemsPerPeer: 8 };
 
 /** Rejections that prove a block to be invalid even though its proposer signature is valid. */
 const INVALID_BLOCK_REASONS: ReadonlySet<RejectionReason> = new Set([
@@ -39,13 +44,30 @@ const INVALID_BLOCK_REASONS: ReadonlySet<RejectionReason> = new Set([
   "invalid-transition",
 ]);
 
-/** Handles blocks from gossip. A block is forwarded once it passes gossip validation, and then imported. */
+/**
+ * Handles blocks from gossip. A block is forwarded once it passes gossip validation, and then imported. A block that is
+ * built on a payload which has not been verified waits for it.
+ */
 export class BlockHandler {
   readonly #parts: BlockHandlerParts;
   readonly #inFlight = new Set<Promise<void>>();
+  readonly #awaitingPayload = new ReprocessQueue<BlockMessage>(WAITING);
+  #unsubscribes: (() => void)[] = [];
 
   constructor(parts: BlockHandlerParts) {
     this.#parts = parts;
+  }
+
+  start(): void {
+    const { events, clock } = this.#parts.chain;
+    this.#unsubscribes = [
+      events.on("payload", ({ root }) => {
+        for (const message of this.#awaitingPayload.release(root)) this.handle(message);
+      }),
+      clock.onSlot((slot) => {
+        for (const message of this.#awaitingPayload.expire(slot)) message.report("ignore");
+      }),
+    ];
   }
 
   handle(message: BlockMessage): void {
@@ -61,6 +83,8 @@ export class BlockHandler {
 
   /** Waits for blocks that are still being processed. */
   async close(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
+    for (const message of this.#awaitingPayload.clear()) message.report("ignore");
     await Promise.all(this.#inFlight);
   }
 
@@ -92,10 +116,20 @@ export class BlockHandler {
       const { action, reason } = error;
       if (action === "reject") this.#warn(message, blockRoot(chain.validation.config, signed.message), error);
       else if (!error.known) logger.debug("Ignored block", { slot: signed.message.slot, peer: peerId, reason });
+      if (reason === "unknown-parent-payload" && this.#hold(message)) return undefined;
       message.report(action);
       if (reason === "unknown-parent") unknownBlocks.onUnknownParent(signed, peerId);
       return undefined;
     }
+  }
+
+  /** Queues a block until the payload of its parent arrives. Returns false if the queue is full. */
+  #hold(message: BlockMessage): boolean {
+    const { chain, unknownBlocks } = this.#parts;
+    const parentRoot = toRootHex(message.object.message.parentRoot);
+    const outcome = this.#awaitingPayload.hold(parentRoot, message, message.peerId, chain.clock.currentSlot);
+    if (outcome === "first") unknownBlocks.onUnknownPayload(parentRoot, message.peerId);
+    return outcome !== "full";
   }
 
   async #import(message: BlockMessage, block: ValidatedBlock, arrivedAt: number): Promise<void> {

@@ -4,6 +4,7 @@ import type {
   AttesterSlashing,
   altair,
   capella,
+  gloas,
   phase0,
   SignedAggregateAndProof,
   SignedBeaconBlock,
@@ -11,7 +12,7 @@ import type {
 } from "@lodestar/types";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { type DataSidecar, hasHeader, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
+import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Broadcast } from "../broadcast.ts";
 import { deserializeExactly, UnsafeIntegerError } from "../deserialize-exactly.ts";
@@ -20,6 +21,7 @@ import type { SubnetTopics } from "../subnets/subnet-manager.ts";
 import { BlockHandler, type UnknownBlocks } from "./block-handler.ts";
 import { contextSlot, type GossipObjects, messageType, type ReceivedMessage, type Verdict } from "./message-types.ts";
 import { OperationHandler } from "./operation-handler.ts";
+import { PayloadHandler } from "./payload-handler.ts";
 import { asPubsub, type Pubsub } from "./pubsub.ts";
 import { isSidecarKind, SidecarHandler, type SidecarMessage } from "./sidecar-handler.ts";
 import { activeForkBoundaries, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
@@ -61,6 +63,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   readonly #topics: GossipTopics;
   readonly #blocks: BlockHandler;
   readonly #sidecars: SidecarHandler;
+  readonly #payloads: PayloadHandler;
   readonly #operations: OperationHandler;
   /** The joined subnets, for topic kinds of which not all subnets are joined. */
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
@@ -80,6 +83,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     const shared = { chain, unknownBlocks, logger: this.#logger };
     this.#blocks = new BlockHandler({ ...shared, reporter });
     this.#sidecars = new SidecarHandler(shared);
+    this.#payloads = new PayloadHandler({ ...shared, reporter });
     this.#operations = new OperationHandler(shared);
   }
 
@@ -92,12 +96,21 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   start(): void {
     this.#pubsub.addEventListener("gossipsub:message", this.#onMessage);
+    this.#blocks.start();
     this.#sidecars.start();
+    this.#payloads.start();
     this.#operations.start();
     const { clock, events } = this.#chain;
     this.#unsubscribes = [
       clock.onSlot(() => this.#updateSubscriptions()),
       events.on("sidecarsCreated", ({ sidecars }) => this.sidecars(sidecars)),
+      events.on("blockCreated", ({ signed }) => this.block(signed)),
+      events.on("payloadCreated", ({ signed }) => this.payload(signed)),
+      events.on("payloadAttestationsCreated", ({ messages }) => {
+        for (const message of messages) this.payloadAttestation(message);
+      }),
+      events.on("executionBidCreated", ({ signed }) => this.executionBid(signed)),
+      events.on("proposerPreferencesCreated", ({ signed }) => this.proposerPreferences(signed)),
     ];
     this.#updateSubscriptions();
   }
@@ -107,7 +120,8 @@ export class Gossip implements Broadcast, SubnetTopics {
     for (const unsubscribe of this.#unsubscribes ?? []) unsubscribe();
     this.#unsubscribes = undefined;
     this.#pubsub.removeEventListener("gossipsub:message", this.#onMessage);
-    await Promise.all([this.#blocks.close(), this.#sidecars.close(), this.#operations.close()]);
+    const handlers = [this.#blocks, this.#sidecars, this.#payloads, this.#operations];
+    await Promise.all(handlers.map((handler) => handler.close()));
   }
 
   setAttestationSubnets(subnets: ReadonlySet<number>): void {
@@ -166,6 +180,23 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#publish("bls_to_execution_change", change);
   }
 
+  payload(envelope: gloas.SignedExecutionPayloadEnvelope): void {
+    // As time-critical as the block.
+    this.#publish("execution_payload", envelope, { floodPublish: true, batchPublish: true });
+  }
+
+  payloadAttestation(message: gloas.PayloadAttestationMessage): void {
+    this.#publish("payload_attestation_message", message);
+  }
+
+  executionBid(bid: gloas.SignedExecutionPayloadBid): void {
+    this.#publish("execution_payload_bid", bid);
+  }
+
+  proposerPreferences(preferences: gloas.SignedProposerPreferences): void {
+    this.#publish("proposer_preferences", preferences);
+  }
+
   #publish<K extends TopicKind>(kind: K, object: GossipObjects[K], options: PublishOptions = {}): void {
     this.#publishing(kind, () => this.#send(kind, object, options));
   }
@@ -184,7 +215,6 @@ export class Gossip implements Broadcast, SubnetTopics {
     for (const sidecar of sidecars) {
       await slice.yieldIfDue();
       const options = { subnet: subnetOfSidecar(this.#chain.config, sidecar), batchPublish: true };
-      if (!hasHeader(sidecar)) continue;
       if (isColumn(sidecar)) await this.#send("data_column_sidecar", sidecar, options);
       else await this.#send("blob_sidecar", sidecar, options);
     }
@@ -273,6 +303,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     if (verdict) message.report(verdict);
     else if (topic.kind === "beacon_block") this.#blocks.handle(message as ReceivedMessage<"beacon_block">);
     else if (isSidecarKind(topic.kind)) this.#sidecars.handle(message as SidecarMessage);
+    else if (topic.kind === "execution_payload") this.#payloads.handle(message as ReceivedMessage<"execution_payload">);
     else this.#operations.handle(message);
   }
 
@@ -282,6 +313,8 @@ export class Gossip implements Broadcast, SubnetTopics {
     if (slot === undefined) return undefined;
     const boundary = this.#chain.config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot));
     if (boundary.epoch === topic.boundary.epoch) return undefined;
+    // Preferences are for a later slot than the one in which they are published.
+    if (topic.kind === "proposer_preferences") return undefined;
     // A block of another fork's type is invalid. Other messages may still be published on the old topic around a fork.
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
   }

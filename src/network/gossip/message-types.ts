@@ -1,13 +1,21 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkName, isForkPostElectra } from "@lodestar/params";
+import {
+  type ForkName,
+  isForkPostElectra,
+  isForkPostGloas,
+  MAX_ATTESTER_SLASHING_SIZE,
+  MAX_DATA_COLUMN_SIDECAR_SIZE,
+  MAX_SIGNED_AGGREGATE_AND_PROOF_SIZE,
+  MAX_SIGNED_EXECUTION_PAYLOAD_BID_SIZE,
+} from "@lodestar/params";
 import {
   type AttesterSlashing,
   type altair,
   type capella,
   type deneb,
   type Epoch,
-  type fulu,
+  type gloas,
   type phase0,
   type SignedAggregateAndProof,
   type SignedBeaconBlock,
@@ -15,7 +23,7 @@ import {
   ssz,
   sszTypesFor,
 } from "@lodestar/types";
-import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
+import { type ColumnSidecar, type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import type { GossipTopic, TopicKind } from "./topics.ts";
 
 /** Object type of each topic kind. */
@@ -30,10 +38,14 @@ export interface GossipObjects {
   sync_committee: altair.SyncCommitteeMessage;
   bls_to_execution_change: capella.SignedBLSToExecutionChange;
   blob_sidecar: deneb.BlobSidecar;
-  data_column_sidecar: fulu.DataColumnSidecar;
+  data_column_sidecar: ColumnSidecar;
+  execution_payload: gloas.SignedExecutionPayloadEnvelope;
+  execution_payload_bid: gloas.SignedExecutionPayloadBid;
+  payload_attestation_message: gloas.PayloadAttestationMessage;
+  proposer_preferences: gloas.SignedProposerPreferences;
 }
 
-/** Returns the SSZ type of messages on a topic (phase0 to fulu/p2p-interface.md, Topics and messages). */
+/** Returns the SSZ type of messages on a topic (phase0 to gloas/p2p-interface.md, Topics and messages). */
 export function messageType<K extends TopicKind>(kind: K, fork: ForkName): Type<GossipObjects[K]> {
   return typeOf(kind, fork) as Type<unknown> as Type<GossipObjects[K]>;
 }
@@ -62,7 +74,15 @@ function typeOf(kind: TopicKind, fork: ForkName) {
     case "blob_sidecar":
       return ssz.deneb.BlobSidecar;
     case "data_column_sidecar":
-      return ssz.fulu.DataColumnSidecar;
+      return isForkPostGloas(fork) ? ssz.gloas.DataColumnSidecar : ssz.fulu.DataColumnSidecar;
+    case "execution_payload":
+      return ssz.gloas.SignedExecutionPayloadEnvelope;
+    case "execution_payload_bid":
+      return ssz.gloas.SignedExecutionPayloadBid;
+    case "payload_attestation_message":
+      return ssz.gloas.PayloadAttestationMessage;
+    case "proposer_preferences":
+      return ssz.gloas.SignedProposerPreferences;
   }
 }
 
@@ -71,13 +91,26 @@ export function sizeBounds(
   { kind, boundary }: Pick<GossipTopic, "kind" | "boundary">,
   config: BeaconConfig,
 ): { min: number; max: number } {
-  const { minSize, maxSize } = typeOf(kind, boundary.fork);
+  const { fork, epoch } = boundary;
+  const { minSize, maxSize } = typeOf(kind, fork);
+  const bounds = [maxSize, config.MAX_PAYLOAD_SIZE];
+  // Progressive lists have no limit of their own.
+  const ofProgressiveType = isForkPostGloas(fork) ? PROGRESSIVE_SIZES[kind] : undefined;
+  if (ofProgressiveType !== undefined) bounds.push(ofProgressiveType);
   // The type allows thousands of blobs, but the blob schedule only a few.
-  const ofBlobs = kind === "data_column_sidecar" ? minSize + columnBytes(config, boundary.epoch) : maxSize;
-  return { min: minSize, max: Math.min(ofBlobs, config.MAX_PAYLOAD_SIZE) };
+  if (kind === "data_column_sidecar") bounds.push(minSize + columnBytes(config, epoch));
+  return { min: minSize, max: Math.min(...bounds) };
 }
 
-/** Returns the number of bytes per blob: a cell, a commitment and a proof. */
+/** gloas/p2p-interface.md, Type-specific SSZ bounds */
+const PROGRESSIVE_SIZES: Partial<Record<TopicKind, number>> = {
+  beacon_aggregate_and_proof: MAX_SIGNED_AGGREGATE_AND_PROOF_SIZE,
+  attester_slashing: MAX_ATTESTER_SLASHING_SIZE,
+  data_column_sidecar: MAX_DATA_COLUMN_SIDECAR_SIZE,
+  execution_payload_bid: MAX_SIGNED_EXECUTION_PAYLOAD_BID_SIZE,
+};
+
+/** Returns the number of bytes per blob: a cell, a proof and, before gloas, a commitment. */
 function columnBytes(config: BeaconConfig, epoch: Epoch): number {
   const { KZGCommitment, KZGProof } = ssz.deneb;
   const bytesPerBlob = ssz.fulu.Cell.fixedSize + KZGCommitment.fixedSize + KZGProof.fixedSize;
@@ -100,6 +133,14 @@ export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[
     case "blob_sidecar":
     case "data_column_sidecar":
       return slotOfSidecar(object as DataSidecar);
+    case "execution_payload":
+      return (object as GossipObjects["execution_payload"]).message.payload.slotNumber;
+    case "execution_payload_bid":
+      return (object as GossipObjects["execution_payload_bid"]).message.slot;
+    case "payload_attestation_message":
+      return (object as GossipObjects["payload_attestation_message"]).data.slot;
+    case "proposer_preferences":
+      return (object as GossipObjects["proposer_preferences"]).message.proposalSlot;
     default:
       return undefined;
   }

@@ -31,7 +31,7 @@ it("an attestation whose block arrives during validation is validated again", as
   };
   const gossip = new OperationHandler({
     chain: chain as unknown as OperationHandlerParts["chain"],
-    unknownBlocks: { onUnknownBlock: (unknown) => requested.push(unknown) },
+    unknownBlocks: { onUnknownBlock: (unknown) => requested.push(unknown), onUnknownPayload: () => {} },
     logger: createRecordingLogger(),
   });
   gossip.start();

@@ -10,15 +10,15 @@ import type { GossipObjects, ReceivedMessage } from "./message-types.ts";
 import { type ReprocessLimits, ReprocessQueue } from "./reprocess-queue.ts";
 import type { TopicKind } from "./topics.ts";
 
-/** All topics except blocks and sidecars. */
-type OperationKind = Exclude<TopicKind, "beacon_block" | "blob_sidecar" | "data_column_sidecar">;
+/** All topics except blocks, payloads and sidecars. */
+type OperationKind = Exclude<TopicKind, "beacon_block" | "blob_sidecar" | "data_column_sidecar" | "execution_payload">;
 
 type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
 type Processors = { [K in OperationKind]: Processor<K> };
 
 export interface OperationHandlerParts {
   chain: Pick<BeaconChain, "processor" | "clock" | "events" | "forkChoice" | "isImporting">;
-  unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
+  unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock" | "onUnknownPayload">;
   logger: Logger;
 }
 
@@ -30,6 +30,8 @@ export class OperationHandler {
   readonly #parts: OperationHandlerParts;
   readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };
   readonly #reprocessing = new ReprocessQueue<ReceivedMessage>(REPROCESSING);
+  /** Votes for payloads that have not arrived. */
+  readonly #awaitingPayload = new ReprocessQueue<ReceivedMessage>(REPROCESSING);
   #subscriptions: (() => void)[] = [];
   #isClosed = false;
 
@@ -45,13 +47,17 @@ export class OperationHandler {
       proposer_slashing: this.#queue(processors.proposer_slashing),
       attester_slashing: this.#queue(processors.attester_slashing),
       bls_to_execution_change: this.#queue(processors.bls_to_execution_change),
+      payload_attestation_message: this.#queue(processors.payload_attestation_message),
+      execution_payload_bid: this.#queue(processors.execution_payload_bid),
+      proposer_preferences: this.#queue(processors.proposer_preferences),
     };
   }
 
   start(): void {
     const { chain } = this.#parts;
     this.#subscriptions = [
-      chain.events.on("block", ({ root }) => this.#onBlock(root)),
+      chain.events.on("block", ({ root }) => this.#release(this.#reprocessing, root)),
+      chain.events.on("payload", ({ root }) => this.#release(this.#awaitingPayload, root)),
       chain.clock.onSlot((slot) => this.#onSlot(slot)),
     ];
   }
@@ -59,7 +65,9 @@ export class OperationHandler {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const end of this.#subscriptions) end();
-    for (const message of this.#reprocessing.clear()) message.report("ignore");
+    for (const queue of [this.#reprocessing, this.#awaitingPayload]) {
+      for (const message of queue.clear()) message.report("ignore");
+    }
     await Promise.all(Object.values(this.#queues).map((queue) => queue.close()));
   }
 
@@ -97,8 +105,12 @@ export class OperationHandler {
       const { peerId, topic } = message;
       this.#parts.logger.debug("Rejected message", { topic: topic.kind, peer: peerId, reason });
     }
-    const root = reason === "unknown-block" ? attestedRoot(message) : undefined;
-    if (root === undefined || !this.#hold(message, root)) message.report(action);
+    const root = attestedRoot(message);
+    const isHeld =
+      root !== undefined &&
+      ((reason === "unknown-block" && this.#hold(message, root)) ||
+        (reason === "unknown-payload" && this.#holdForPayload(message, root)));
+    if (!isHeld) message.report(action);
   }
 
   /**
@@ -117,12 +129,27 @@ export class OperationHandler {
     return outcome !== "full";
   }
 
-  #onBlock(root: RootHex): void {
-    for (const message of this.#reprocessing.release(root)) this.handle(message);
+  /** As `#hold`, for a vote for a payload. */
+  #holdForPayload(message: ReceivedMessage, root: RootHex): boolean {
+    const { chain, unknownBlocks } = this.#parts;
+    if (this.#isClosed) return false;
+    if (chain.forkChoice.isPayloadVerified(root)) {
+      this.handle(message);
+      return true;
+    }
+    const outcome = this.#awaitingPayload.hold(root, message, message.peerId, chain.clock.currentSlot);
+    if (outcome === "first") unknownBlocks.onUnknownPayload(root, message.peerId);
+    return outcome !== "full";
+  }
+
+  #release(queue: ReprocessQueue<ReceivedMessage>, root: RootHex): void {
+    for (const message of queue.release(root)) this.handle(message);
   }
 
   #onSlot(slot: Slot): void {
-    for (const message of this.#reprocessing.expire(slot)) message.report("ignore");
+    for (const queue of [this.#reprocessing, this.#awaitingPayload]) {
+      for (const message of queue.expire(slot)) message.report("ignore");
+    }
   }
 }
 
@@ -132,6 +159,8 @@ function attestedRoot({ topic, object }: ReceivedMessage): RootHex | undefined {
       return toRootHex((object as GossipObjects["beacon_attestation"]).data.beaconBlockRoot);
     case "beacon_aggregate_and_proof":
       return toRootHex((object as GossipObjects["beacon_aggregate_and_proof"]).message.aggregate.data.beaconBlockRoot);
+    case "payload_attestation_message":
+      return toRootHex((object as GossipObjects["payload_attestation_message"]).data.beaconBlockRoot);
     default:
       return undefined;
   }
@@ -147,6 +176,9 @@ function processorsOf(processor: OperationProcessor): Processors {
     proposer_slashing: oneByOne((slashing) => processor.proposerSlashing(slashing, "gossip")),
     attester_slashing: oneByOne((slashing) => processor.attesterSlashing(slashing, "gossip")),
     bls_to_execution_change: oneByOne((change) => processor.blsToExecutionChange(change, "gossip")),
+    payload_attestation_message: (messages) => processor.payloadAttestations(objectsOf(messages)),
+    execution_payload_bid: oneByOne((bid) => processor.executionBid(bid)),
+    proposer_preferences: oneByOne((preferences) => processor.proposerPreferences(preferences)),
   };
 }
 

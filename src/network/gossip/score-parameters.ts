@@ -2,6 +2,7 @@ import type { PeerScoreParams, PeerScoreThresholds, TopicScoreParams } from "@li
 import type { BeaconConfig } from "@lodestar/config";
 import {
   ATTESTATION_SUBNET_COUNT,
+  PTC_SIZE,
   SLOTS_PER_EPOCH,
   SYNC_COMMITTEE_SIZE,
   SYNC_COMMITTEE_SUBNET_COUNT,
@@ -22,6 +23,8 @@ export const SCORE_THRESHOLDS: PeerScoreThresholds = {
 
 /** Mesh degree D (phase0/p2p-interface.md, Gossipsub Parameters). */
 export const MESH_PEERS = 8;
+
+const BIDS_PER_SLOT = 4;
 
 const DECAY_TO_ZERO = 0.01;
 /**
@@ -142,6 +145,16 @@ export function topicExpectations(config: BeaconConfig, activeValidators: number
     beacon_block: { weight: 0.5, messagesPerSlot: 1, memoryEpochs: 20 },
     blob_sidecar: ofBlockData(config.BLOB_SIDECAR_SUBNET_COUNT_ELECTRA),
     data_column_sidecar: ofBlockData(config.DATA_COLUMN_SIDECAR_SUBNET_COUNT),
+    // A block counts little without its payload.
+    execution_payload: { weight: 0.5, messagesPerSlot: 1, memoryEpochs: 20 },
+    // The number of builders is unknown. Each of them bids once for a parent, and only better bids are forwarded.
+    execution_payload_bid: { weight: 0.1, messagesPerSlot: BIDS_PER_SLOT, memoryEpochs: 4 },
+    payload_attestation_message: {
+      weight: 0.3,
+      messagesPerSlot: Math.min(PTC_SIZE, Math.max(1, activeValidators)),
+      memoryEpochs: 1,
+    },
+    proposer_preferences: { weight: 0.05, messagesPerSlot: 1, memoryEpochs: 20 },
     beacon_aggregate_and_proof: {
       weight: 0.5,
       messagesPerSlot: Math.min(attestersPerSlot, committees * TARGET_AGGREGATORS_PER_COMMITTEE),

@@ -2,6 +2,7 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { outcomeOf } from "../../chain/validation/outcome.ts";
+import { hasHeader, slotOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { UnknownBlocks } from "./block-handler.ts";
 import type { ReceivedMessage, Verdict } from "./message-types.ts";
@@ -26,7 +27,7 @@ interface SidecarLimits {
   /** Limits for sidecars that are being verified. */
   maxCount: number;
   maxBytes: number;
-  /** Limits for sidecars waiting for the parent of their block. */
+  /** Limits for sidecars waiting for the parent of their block or, since gloas, for their block. */
   waiting: ReprocessLimits & { maxBytes: number };
 }
 
@@ -107,33 +108,36 @@ export class SidecarHandler {
     }
   }
 
-  /** Returns undefined for a sidecar waiting for its parent block. */
+  /** Returns undefined for a sidecar waiting for a block. */
   #verdictOn(message: SidecarMessage, { action, reason }: { action: Verdict; reason: string }): Verdict | undefined {
     const { topic, object, peerId } = message;
     if (action === "reject") {
-      const { slot } = object.signedBlockHeader.message;
+      const slot = slotOfSidecar(object);
       this.#parts.logger.debug("Rejected sidecar", { topic: topic.kind, slot, peer: peerId, reason });
     }
-    return reason === "unknown-parent" && this.#hold(message) ? undefined : action;
+    const isEarly = reason === "unknown-parent" || reason === "unknown-block";
+    return isEarly && this.#hold(message) ? undefined : action;
   }
 
   /**
-   * Queues a sidecar until the parent of its block arrives, or validates the sidecar again if the parent has arrived
-   * already. Returns false if the queue is full.
+   * Queues a sidecar until the parent of its block arrives or, since gloas, the block itself. Validates the sidecar
+   * again if that block has arrived already. Returns false if the queue is full.
    */
   #hold(message: SidecarMessage): boolean {
     const { chain, unknownBlocks } = this.#parts;
     const { object, peerId, bytes } = message;
-    const parent = toRootHex(object.signedBlockHeader.message.parentRoot);
+    const root = hasHeader(object)
+      ? toRootHex(object.signedBlockHeader.message.parentRoot)
+      : toRootHex(object.beaconBlockRoot);
     if (this.#isClosed || this.#bytesWaiting + bytes > this.#limits.waiting.maxBytes) return false;
-    if (chain.forkChoice.has(parent)) {
+    if (chain.forkChoice.has(root)) {
       this.handle(message);
       return true;
     }
-    const outcome = this.#waiting.hold(parent, message, peerId, chain.clock.currentSlot);
+    const outcome = this.#waiting.hold(root, message, peerId, chain.clock.currentSlot);
     if (outcome === "full") return false;
     this.#bytesWaiting += bytes;
-    if (outcome === "first" && !chain.isImporting(parent)) unknownBlocks.onUnknownBlock(parent, peerId);
+    if (outcome === "first" && !chain.isImporting(root)) unknownBlocks.onUnknownBlock(root, peerId);
     return true;
   }
 

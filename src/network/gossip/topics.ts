@@ -15,7 +15,11 @@ export type TopicKind =
   | "sync_committee"
   | "bls_to_execution_change"
   | "blob_sidecar"
-  | "data_column_sidecar";
+  | "data_column_sidecar"
+  | "execution_payload"
+  | "execution_payload_bid"
+  | "payload_attestation_message"
+  | "proposer_preferences";
 
 export interface GossipTopic {
   /** Full topic string (phase0/p2p-interface.md, Topics and messages). */
@@ -46,6 +50,10 @@ const KINDS: Readonly<Record<TopicKind, TopicKindSpec>> = {
   bls_to_execution_change: { since: ForkSeq.capella },
   blob_sidecar: { since: ForkSeq.deneb, until: ForkSeq.fulu, subnets: blobSubnetCount },
   data_column_sidecar: { since: ForkSeq.fulu, subnets: (config) => config.DATA_COLUMN_SIDECAR_SUBNET_COUNT },
+  execution_payload: { since: ForkSeq.gloas },
+  execution_payload_bid: { since: ForkSeq.gloas },
+  payload_attestation_message: { since: ForkSeq.gloas },
+  proposer_preferences: { since: ForkSeq.gloas },
 };
 
 export const TOPIC_KINDS = Object.keys(KINDS) as TopicKind[];

@@ -47,6 +47,18 @@ export class RecordingBroadcast implements Broadcast {
   blsToExecutionChange(item: unknown): void {
     this.#note("blsToExecutionChange", item);
   }
+  payload(item: unknown): void {
+    this.#note("payload", item);
+  }
+  payloadAttestation(item: unknown): void {
+    this.#note("payloadAttestation", item);
+  }
+  executionBid(item: unknown): void {
+    this.#note("executionBid", item);
+  }
+  proposerPreferences(item: unknown): void {
+    this.#note("proposerPreferences", item);
+  }
 
   #note(kind: keyof Broadcast, item: unknown, subnet?: number): void {
     this.#sent.push(subnet === undefined ? { kind, item } : { kind, item, subnet });

@@ -45,12 +45,6 @@ export function devSettings(
   if (values.el.length > 0 && speed !== 1) {
     throw usageError(`--el and --speed ${speed} are mutually exclusive: execution clients run in real time.`);
   }
-  if (values.p2p && genesis.forks.some(({ fork }) => fork === "gloas")) {
-    throw usageError(
-      "--p2p is unavailable on a chain with gloas: payloads of gloas are not exchanged with other nodes. " +
-        "Choose --fork fulu or earlier, without --gloas-at, or omit --p2p.",
-    );
-  }
   const dataDir = devDataDir(values, workingDirectory);
   const shared = sharedSettings(values, workingDirectory);
   const hasEvm = genesis.evm !== undefined;

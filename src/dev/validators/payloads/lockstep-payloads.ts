@@ -48,6 +48,7 @@ interface PayloadVoteTarget {
 interface PayloadVotes {
   data: gloas.PayloadAttestationData;
   bits: BitArray;
+  members: readonly ValidatorIndex[];
   signature: LazyAggregateSignature;
 }
 
@@ -134,7 +135,23 @@ export class LockstepPayloads {
       await history.flush();
       signAhead(votes.map(({ signature }) => signature));
       for (const vote of votes) chain.processor.ownPayloadAttestation(vote);
+      if (chain.events.hasListeners("payloadAttestationsCreated")) this.#broadcast(votes);
     });
+  }
+
+  /** Other nodes take the vote of each member alone. */
+  #broadcast(votes: readonly PayloadVotes[]): void {
+    const { chain, signer } = this.#parts;
+    const messages = votes.flatMap(({ data, members }) => {
+      const signingRoot = getPayloadAttestationDataSigningRoot(chain.config, data);
+      return Array.from(new Set(members), (validatorIndex) => ({
+        validatorIndex,
+        data,
+        signature: signer.sign(validatorIndex, signingRoot),
+      }));
+    });
+    for (const { data, validatorIndex } of messages) chain.pools.seen.payloads.addVote(data.slot, validatorIndex);
+    chain.events.publish("payloadAttestationsCreated", { messages });
   }
 
   async #publish(proposer: ValidatorIndex, message: gloas.ExecutionPayloadEnvelope): Promise<void> {
@@ -183,7 +200,7 @@ export class LockstepPayloads {
   async #publishBlobs({ root, blobsBundle }: ProducedFullBlock): Promise<void> {
     const { chain } = this.#parts;
     const signed = blobsBundle && (await chain.blocks.signedByRoot(root));
-    if (signed) chain.sidecars.add(await chain.data.sidecarsOf(signed, blobsBundle));
+    if (signed) chain.sidecars.publishCreated(await chain.data.sidecarsOf(signed, blobsBundle));
   }
 
   /** Groups the members by what they vote for. A member signs once for each of its positions. */
@@ -213,7 +230,7 @@ export class LockstepPayloads {
       const bits = BitArray.fromBitLen(committee.length);
       for (const position of positions) bits.set(position, true);
       const signature = signer.signAggregate(members, getPayloadAttestationDataSigningRoot(chain.config, data));
-      return { data, bits, signature };
+      return { data, bits, members, signature };
     });
   }
 }

@@ -1,0 +1,65 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, it } from "vitest";
+import { range, TestNetwork } from "./support/test-network.ts";
+import type { TestNode } from "./support/test-node.ts";
+
+const VALIDATORS = 16;
+const GLOAS_EPOCH = 2;
+const FORKS = [
+  { fork: "fulu", epoch: 0 },
+  { fork: "gloas", epoch: GLOAS_EPOCH },
+] as const;
+
+const rejectionsOf = ({ log }: TestNode) => log.filter((line) => /Rejected (block|payload|message)/.test(line));
+
+/** Payload statuses of the canonical blocks after the finalized one, oldest first. The last one is still undecided. */
+function statuses({ chain }: TestNode): string[] {
+  const blocks = [...chain.forkChoice.ancestors(chain.head.root)];
+  return blocks
+    .slice(0, -1)
+    .map(({ root }) => chain.forkChoice.parentPayloadStatus(root))
+    .reverse();
+}
+
+it("a node that starts late syncs a chain across the fork to gloas, with all payloads", {
+  timeout: 120_000,
+}, async () => {
+  const network = new TestNetwork({ validators: VALIDATORS, forks: FORKS, slotMs: 400 });
+  const blobs = { min: 1, max: 1 };
+  const first = await network.add(range(0, VALIDATORS), [], { timing: "lockstep", blobs, supernode: true });
+  await network.clock.advanceTo(6 * SLOTS_PER_EPOCH);
+  expect(first.chain.forkChoice.finalized.epoch).toBe(4);
+
+  const late = await network.add([], [first]);
+  await late.networking.sync.whenSynced();
+  await network.untilSameHead();
+  expect(late.chain.forkChoice.finalized).toEqual(first.chain.forkChoice.finalized);
+  for (const { root } of late.chain.forkChoice.ancestors(late.chain.head.parentRoot)) {
+    expect(await late.chain.payloadStore.has(root)).toBe(true);
+  }
+
+  await network.untilConnected();
+  await network.runUntil(() => late.chain.forkChoice.finalized.epoch > 4);
+  await network.untilSameHead();
+  expect(new Set(statuses(late))).toEqual(new Set(["full"]));
+  expect(network.nodes.flatMap(rejectionsOf)).toEqual([]);
+});
+
+it("two nodes with validators cross the fork to gloas, finalize, and agree on payloads", {
+  timeout: 120_000,
+}, async () => {
+  const network = new TestNetwork({ validators: VALIDATORS, forks: FORKS, slotMs: 400 });
+  const blobs = { min: 0, max: 1 };
+  const first = await network.add(range(0, VALIDATORS / 2), [], { blobs });
+  const second = await network.add(range(VALIDATORS / 2, VALIDATORS), [first], { blobs });
+  await network.untilConnected();
+  const preferences: number[] = [];
+  second.chain.events.on("proposerPreferences", ({ message }) => preferences.push(message.validatorIndex));
+  await network.runUntil(() => network.nodes.every(({ chain }) => chain.forkChoice.finalized.epoch > GLOAS_EPOCH));
+  await network.untilSameHead();
+  // On a busy machine, payloads can miss their deadline.
+  expect(statuses(first)).toContain("full");
+  expect(statuses(second)).toEqual(statuses(first));
+  expect(preferences.some((validator) => validator < VALIDATORS / 2)).toBe(true);
+  expect(network.nodes.flatMap(rejectionsOf)).toEqual([]);
+});
