@@ -73,6 +73,12 @@ export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMo
     ["validator", "outcome"],
     byOutcome(({ syncSignatures }) => syncSignatures),
   );
+  instruments.totals(
+    "fanal_monitor_payload_votes_total",
+    "Expected votes in payload timeliness committees by outcome: included in the next block, or missed; from gloas on",
+    ["validator", "outcome"],
+    byOutcome(({ payloadVotes }) => payloadVotes),
+  );
   instruments.gauges(
     "fanal_monitor_balance_gwei",
     "Balance at the last review, in Gwei",

@@ -145,6 +145,35 @@ it("adds withdrawals back to the rewards", async () => {
   for (const { reward } of monitor.single.values()) expect(reward).toBeGreaterThan(0);
 });
 
+it("counts votes on payloads of gloas", async () => {
+  const { devChain, control, monitor, toEpoch, lines } = await openMonitored(indices(VALIDATORS), {
+    forks: [{ fork: "gloas", epoch: 1 }],
+  });
+  const validators = { ranges: [{ first: 3, last: 3 }] };
+  const slots = { first: SLOTS_PER_EPOCH, count: 4 * SLOTS_PER_EPOCH };
+  await control.payloads.setVotes({ validators, abstains: true }, slots);
+  await toEpoch(5);
+  const { chain } = devChain;
+  const seats = new Map<ValidatorIndex, number>();
+  for (let slot = SLOTS_PER_EPOCH; slot < 4 * SLOTS_PER_EPOCH; slot++) {
+    const { epochCtx } = await chain.states.afterBlock((await chain.blocks.canonicalAtSlot(slot))!.root);
+    for (const member of new Set(epochCtx.getPayloadTimelinessCommittee(slot))) {
+      seats.set(member, (seats.get(member) ?? 0) + 1);
+    }
+  }
+  const votes = new Map([...monitor.single].map(([validator, { payloadVotes }]) => [validator, payloadVotes]));
+  expect(votes.get(3)).toEqual({ included: 0, missed: seats.get(3) });
+  seats.delete(3);
+  votes.delete(3);
+  for (const [validator, { included, missed }] of votes) {
+    expect([validator, included, missed]).toEqual([validator, seats.get(validator) ?? 0, 0]);
+  }
+  const summary = lines("Validator summary").at(-1)!.fields!.payloadVotes as string;
+  const [included, due] = summary.split("/").map(Number);
+  expect(included).toBeLessThan(due!);
+  expect(lines("Validator summary")[0]!.fields!.payloadVotes).toBeUndefined();
+});
+
 it("counts missed duties, and warns of an absent validator once", async () => {
   const { devChain, control, monitor, toEpoch, lines } = await openMonitored(indices(4));
   await control.validators.setOffline({ ranges: [{ first: 2, last: 2 }] });

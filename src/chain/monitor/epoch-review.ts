@@ -17,6 +17,7 @@ import {
 } from "@lodestar/state-transition";
 import {
   type Attestation,
+  type BeaconBlock,
   type Epoch,
   getValidatorStatus,
   isElectraAttestation,
@@ -32,6 +33,7 @@ import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
 import { type CommitteePosition, committeePositions } from "../shuffling/committee-positions.ts";
+import { countPayloadVotes, type PayloadVotes } from "./payload-votes.ts";
 import { withdrawalsSince } from "./withdrawals.ts";
 
 /** Which parts of a vote were correct. Since Altair, a part counts only if it was included in time. */
@@ -48,6 +50,7 @@ export interface ValidatorReview {
   proposed: Slot[];
   missedProposals: Slot[];
   sync: { included: number; missed: number };
+  payloadVotes: PayloadVotes;
   /** In Gwei, at the end of the next epoch. */
   balance: number;
   /** In Gwei, withdrawn by blocks after `balancesSince`. */
@@ -96,12 +99,15 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
     reviews.get(validatorIndex)!.attestation = { distance: undefined, correct: correctVotes(state, validatorIndex) };
   }
   const proposers = new Map<Slot, ValidatorIndex>();
+  let child: BeaconBlock | undefined;
   for await (const { message } of canonicalBlocks(parts)) {
     countVotes(parts, duties, message, reviews);
     if (computeEpochAtSlot(message.slot) === epoch) {
       proposers.set(message.slot, message.proposerIndex);
+      countPayloadVotes(message, child, state, reviews);
       if (syncSeats) countSync(message, syncSeats, reviews);
     }
+    child = message;
     await slice.yieldIfDue();
   }
   countProposals(parts, proposers, reviews);
@@ -121,6 +127,7 @@ function emptyReview(state: CachedBeaconStateAllForks, index: ValidatorIndex): V
     proposed: [],
     missedProposals: [],
     sync: { included: 0, missed: 0 },
+    payloadVotes: { included: 0, missed: 0 },
     balance: state.balances.get(index),
     withdrawn: 0,
     status: getValidatorStatus(validator, state.epochCtx.epoch),

@@ -26,7 +26,8 @@ export function logReview(logger: Logger, review: LoggedReview): void {
 }
 
 function summaryFields({ epoch, total, reviews }: LoggedReview): Record<string, unknown> {
-  const { attestations, inclusionDistance, correctVotes, proposals, syncSignatures, balance, reward } = total;
+  const { attestations, inclusionDistance, correctVotes, proposals, syncSignatures, payloadVotes, balance, reward } =
+    total;
   const expected = attestations.included + attestations.missed;
   const share = ({ included, missed }: { included: number; missed: number }) =>
     included + missed === 0 ? undefined : `${included}/${included + missed}`;
@@ -40,6 +41,7 @@ function summaryFields({ epoch, total, reviews }: LoggedReview): Record<string, 
     head: `${correctVotes.head}/${expected}`,
     proposals: share(proposals),
     sync: share(syncSignatures),
+    payloadVotes: share(payloadVotes),
     balanceGwei: balance,
     changeGwei: reward,
   };

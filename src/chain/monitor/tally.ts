@@ -1,4 +1,5 @@
 import type { ValidatorReview } from "./epoch-review.ts";
+import type { PayloadVotes } from "./payload-votes.ts";
 
 /** Counters for one validator, or for all monitored validators, since startup. */
 export interface Tally {
@@ -9,6 +10,7 @@ export interface Tally {
   correctVotes: { source: number; target: number; head: number };
   proposals: { included: number; missed: number };
   syncSignatures: { included: number; missed: number };
+  payloadVotes: PayloadVotes;
   /** In Gwei, like rewards. */
   balance: number;
   /** Reward for the most recently reviewed epoch; undefined if there are no earlier balances. */
@@ -23,6 +25,7 @@ export const newTally = (): Tally => ({
   correctVotes: { source: 0, target: 0, head: 0 },
   proposals: { included: 0, missed: 0 },
   syncSignatures: { included: 0, missed: 0 },
+  payloadVotes: { included: 0, missed: 0 },
   balance: 0,
   reward: undefined,
   slashed: 0,
@@ -42,7 +45,7 @@ interface Reviewed {
 }
 
 export function addReview(tally: Tally, { review, isSeen, reward }: Reviewed): void {
-  const { attestation, proposed, missedProposals, sync, balance, slashed } = review;
+  const { attestation, proposed, missedProposals, sync, payloadVotes, balance, slashed } = review;
   if (attestation) {
     const { distance, correct } = attestation;
     tally.attestations[distance === undefined ? "missed" : "included"]++;
@@ -54,6 +57,8 @@ export function addReview(tally: Tally, { review, isSeen, reward }: Reviewed): v
   tally.proposals.missed += missedProposals.length;
   tally.syncSignatures.included += sync.included;
   tally.syncSignatures.missed += sync.missed;
+  tally.payloadVotes.included += payloadVotes.included;
+  tally.payloadVotes.missed += payloadVotes.missed;
   tally.balance += balance;
   if (reward !== undefined) tally.reward = (tally.reward ?? 0) + reward;
   tally.slashed += Number(slashed);
