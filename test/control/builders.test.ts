@@ -1,12 +1,18 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
 import { toHex } from "@lodestar/utils";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import type { DevBuilders } from "../../src/dev/builders/dev-builders.ts";
+import type { DevTime } from "../../src/dev/control/time.ts";
+import type { DutyTiming } from "../../src/dev/validators/duty-timing.ts";
+import { createDevValidators } from "../../src/dev/validators/validators.ts";
+import { fundedAccounts } from "../../src/evm/accounts.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
 import { GLOAS } from "../support/chain/gloas-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
 const GWEI_PER_ETHER = 1_000_000_000;
 const BUILDERS: Partial<DevNodeOptions> = {
@@ -163,6 +169,67 @@ it("falsifies the payloads of builders, which pay for those that the chain could
   await slots(3 * SLOTS_PER_EPOCH);
   expect(await builder()).toMatchObject({ balance: ETHER(99) });
   expect(complaints).toEqual([expect.stringContaining("rejected the payload of a block")]);
+});
+
+it("leaves the transactions of a payload that a builder withholds to the next block, with the EVM", async () => {
+  const { caller, slots, builder, complaints } = await open({ evm: { chainId: 31_337 } });
+  await slots(ACTIVE);
+  const [from, to] = fundedAccounts().map(({ address }) => address);
+  const hash = await caller.call("eth_sendTransaction", [{ from, to, value: "0x1" }]);
+  const number = await caller.call("eth_blockNumber");
+  await caller.call("dev_bid", [0, ETHER(1)]);
+  await caller.call("dev_withholdBuilderPayloads", [0]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+  expect(await caller.call("eth_getTransactionReceipt", [hash])).toBeNull();
+  expect(await caller.call("eth_blockNumber")).toBe(number);
+  expect((await caller.call("dev_getPayload")).is_withheld).toBe(true);
+  await slots(1);
+  const receipt = await caller.call("eth_getTransactionReceipt", [hash]);
+  expect([receipt?.status, Number(receipt?.blockNumber)]).toEqual(["0x1", Number(number) + 1]);
+  await slots(3 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ balance: ETHER(99), pending_payments: "0" });
+  expect(complaints).toEqual([]);
+});
+
+it("bids and reveals in real time", async () => {
+  const { caller, chain, devChain, slots, builder, complaints } = await open({ activeValidators: [] });
+  const { api, clock, config, keys, control } = devChain;
+  const logger = createRecordingLogger();
+  const builderBids = (control.builders as DevBuilders).bids;
+  const fastPath = { chain, isAllowed: () => false };
+  const validators = createDevValidators({ api, clock, config, keys, logger, builderBids, fastPath });
+  onTestFinished(() => validators.close());
+  chain.events.on("head", (head) => validators.onHead(head));
+  let timing: DutyTiming = "lockstep";
+  (control.time as DevTime).onSlot((slot) => validators.onSlot(slot, timing));
+  await slots(ACTIVE);
+  const payloads: [builder: number, time: number][] = [];
+  chain.events.on("payload", ({ builderIndex }) =>
+    payloads.push([builderIndex, clock.nowSeconds() - clock.slotStartSeconds(clock.currentSlot)]),
+  );
+  timing = "clock";
+  await caller.call("dev_bid", [0, ETHER(1), 2]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+  expect(chain.headNode.payloadStatus).toBe("full");
+  await caller.call("dev_withholdBuilderPayloads", [0]);
+  await slots(1);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" }, pending_payments: ETHER(1) });
+  expect(await caller.call("dev_getPayload")).toMatchObject({
+    payload_status: "empty",
+    votes: { payload_present: "0" },
+  });
+  await slots(1);
+  expect(payloads).toEqual([
+    [0, 0],
+    [Number.POSITIVE_INFINITY, 0],
+  ]);
+  timing = "lockstep";
+  await slots(3 * SLOTS_PER_EPOCH);
+  expect(await builder()).toMatchObject({ balance: ETHER(98), pending_payments: "0" });
+  expect(logger.records.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 it("keeps payments across a restart between the block and its payload", async () => {

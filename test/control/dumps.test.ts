@@ -5,6 +5,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ClassicLevel } from "classic-level";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ChainFileWriter } from "../../src/chain/stored/chain-file.ts";
+import type { ScheduledFork } from "../../src/dev/forks.ts";
 import type { DevIdentity } from "../../src/dev/identity.ts";
 import type { Caller } from "../support/api/caller.ts";
 import { openChainInHand, TIME_OF_DAY } from "../support/chain/chain-in-hand.ts";
@@ -54,6 +55,48 @@ it("a loaded dump equals the dumped chain and continues identically", async () =
   const third = await openChainInHand({}, directory);
   expect(await third.caller.call("dev_advance", [5])).toMatchObject({ head_block_root: next });
   expect([...second.complaints, ...third.complaints]).toEqual([]);
+});
+
+it.each([
+  ["the built-in engine", {}],
+  ["the EVM", { evm: { chainId: 31_337 } }],
+])("a dump of before gloas is loaded after the fork, and one of after it before, with %s", async (_, engine) => {
+  const forks: ScheduledFork[] = [
+    { fork: "fulu", epoch: 0 },
+    { fork: "gloas", epoch: 1 },
+  ];
+  const options = { forks, validators: 16, ...engine };
+  const first = await openChainInHand(options);
+  const { caller } = first;
+  const statuses = async () => {
+    const { head_slot: last } = await caller.call("getChainHead");
+    const slots = Array.from({ length: Number(last) + 1 - SLOTS_PER_EPOCH }, (_, n) => SLOTS_PER_EPOCH + n);
+    return Promise.all(slots.map(async (slot) => (await caller.call("dev_getPayload", [slot])).payload_status[0]));
+  };
+  await caller.call("dev_advance", [5]);
+  const before = await caller.call("dev_dump");
+  const { head_block_root: next } = await caller.call("dev_advance", [1]);
+  await caller.call("dev_advance", [4]);
+  await caller.call("dev_withholdPayloads", { slots: 2 });
+  await caller.call("dev_advance", [2]);
+  const after = await caller.call("dev_dump");
+  const { head_block_root: afterNext } = await caller.call("dev_advance", [1]);
+  expect((await statuses()).join("")).toBe("fffeef");
+
+  expect(await caller.call("dev_load", [before])).toMatchObject({ slot: "5" });
+  expect(await caller.call("dev_advance", [1])).toMatchObject({ head_block_root: next });
+  expect((await caller.error("dev_getPayload")).message).toContain("this chain is fulu until epoch 1.");
+  await caller.call("dev_advance", { until: "payload" });
+  await caller.call("dev_advance", { until: "finalized" });
+  expect((await statuses()).join("")).toMatch(/^f+$/);
+
+  await caller.call("dev_load", [before]);
+  expect(await caller.call("dev_load", [after])).toMatchObject({ slot: "12" });
+  expect(await caller.call("dev_getPayload")).toMatchObject({ payload_status: "empty", is_withheld: false });
+  expect(await caller.call("dev_advance", [1])).toMatchObject({ head_block_root: afterNext });
+  expect((await statuses()).join("")).toBe("fffeef");
+  await caller.call("dev_advance", { until: "finalized" });
+  expect(first.complaints).toEqual([]);
 });
 
 it("a loaded dump has the offline validators of its chain, whose duties they do not do", async () => {

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, it, vi } from "vitest";
 import { accessibilityProblems } from "../support/browser/axe.ts";
 import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
@@ -6,11 +6,16 @@ import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.t
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Fills in a form, submits it and returns the notice of its outcome. */
-async function act(page: Page, button: string, fields: Record<string, string> = {}): Promise<string> {
+async function act(
+  page: Page,
+  button: string,
+  fields: Record<string, string> = {},
+  within: Page | Locator = page,
+): Promise<string> {
   const submit = page.getByRole("button", { name: button, exact: true });
-  const form = page.locator("form").filter({ has: submit });
+  const form = within.locator("form").filter({ has: submit });
   for (const [label, value] of Object.entries(fields)) await form.getByLabel(label, { exact: true }).fill(value);
-  return noticeAfter(page, () => submit.click());
+  return noticeAfter(page, () => form.getByRole("button").click());
 }
 
 async function noticeAfter(page: Page, work: () => Promise<void>): Promise<string> {
@@ -66,6 +71,46 @@ describe("the control page", () => {
     await keepPicture(page, "after-control");
     await go("validator/2");
     await page.getByText("active slashed, slashed").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("makes payloads fail, and builders bid", async () => {
+    const { page, program, complaints, go } = await visit(["--fork", "gloas", "--builders", "1"]);
+    await go("control");
+    const group = (legend: string) => page.getByRole("group", { name: legend, exact: true });
+    const { slot } = await program.call<{ slot: string }>("getChainTime");
+    const next = Number(slot) + 1;
+    const inGroup = (legend: string) => (button: string, fields?: Record<string, string>) =>
+      act(page, button, fields, group(legend));
+    const [payloads, builders] = [inGroup("Payloads"), inGroup("Builders")];
+    expect(await payloads("Withhold")).toContain(`Payloads will be faulty from slot ${next} to ${next}`);
+    await act(page, "Advance");
+    expect(await program.call("dev_getPayload")).toMatchObject({ payload_status: "empty", is_withheld: true });
+    expect(await payloads("Reveal")).toMatch(/Revealed a payload\. Now full: block 0x/);
+    await group("Payloads").getByLabel(/^As/).selectOption("invalid");
+    await payloads("Falsify");
+    await act(page, "Advance");
+    expect(await program.call("dev_getPayload")).toMatchObject({ is_invalid: true });
+    expect(await payloads("Delay", { "Slots late": "1" })).toContain("will be faulty");
+    expect(await payloads("Withhold blobs")).toContain("will be faulty");
+    expect(await payloads("Set votes", { Members: "0.5" })).toContain("Votes on payloads will be faulty");
+    expect(await payloads("Abstain", { Slots: "0" })).toContain("Votes on payloads are honest");
+    expect(await payloads("Withhold", { Slots: "0" })).toContain(`Payloads are honest from slot ${next + 2} on`);
+
+    expect(await builders("Bid", { Gwei: "2000000", Slots: "all" })).toContain(
+      `Builder 0 bids from slot ${next + 2} on`,
+    );
+    await act(page, "Advance");
+    expect(await program.call("dev_getBuilders")).toMatchObject([{ last_bid: { outcome: "taken" } }]);
+    expect(await builders("Bid", { Slots: "0" })).toContain("Builder 0 bids no more");
+    expect(await builders("Withhold payloads")).toContain("Builder 0 withholds its payloads");
+    expect(await builders("Top up")).toContain("The next payload contains a deposit of builder 0");
+    await act(page, "Advance", { Number: "3" });
+    expect(await builders("Exit")).toContain("The next payload contains an exit request of builder 0");
+    await builders("Exit", { Builder: "7" });
+    await page.getByRole("alert").getByText("There is no builder 7. The chain has 1 builder.").waitFor();
+    await keepPicture(page, "control-gloas");
+    expect(await accessibilityProblems(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 

@@ -152,7 +152,7 @@ export class DevBuilders implements BuilderControl {
     if (builder < builders.length) return;
     const known =
       builders.length > 0
-        ? `The chain has ${builders.length} builders.`
+        ? `The chain has ${builders.length} builder${builders.length === 1 ? "" : "s"}.`
         : this.#parts.builders
           ? "Their deposits are processed at the fork or in the slots after it."
           : "The chain has no builders. Start it with --builders COUNT.";
