@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { FAILURES, type FailureKind } from "../errors/failure.ts";
 import { isReadOnly } from "../server/access-class.ts";
 import type { MethodDefinition, Param, RestPath } from "./definition.ts";
+import { formOf } from "./params/schema.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "./schemas.ts";
 
 /**
@@ -199,7 +199,7 @@ function paramOf(param: Param): ContentDescriptor {
 
 /** Returns the JSON schema for a parameter that is passed by name. */
 export function paramJsonSchema({ schema, each }: Pick<Param, "schema" | "each">): JsonSchema {
-  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const form = formOf(schema);
   // OpenRPC cannot express that items passed by position may be spread over the remaining parameters.
   return each ? { anyOf: [form, { type: "array", items: form }] } : form;
 }

@@ -1,25 +1,25 @@
 import { z } from "zod";
 import type { LogQuery } from "../../evm/eth/logs/log-query.ts";
-import { blockNumber, ethAddress, hash32 } from "./eth.ts";
-import { arrayOf, type FieldSchemas, formOf, optionalFields } from "./objects.ts";
+import { ADDRESS, ADDRESS_FORM, blockNumber, hash32 } from "./eth.ts";
+import { arrayOf, type FieldSchemas, optionalFields } from "./objects.ts";
 import { parseFixedHex } from "./scalars.ts";
-import { addIssue, describeValue, firstMessage, type ParamSchema, paramSchema, parseWith } from "./schema.ts";
+import { addIssue, describeValue, firstMessage, formOf, type ParamSchema, paramSchema, parseWith } from "./schema.ts";
 
 const MAX_TOPICS = 4;
 const MAX_ALTERNATIVES = 1000;
 
-const address: ParamSchema<string> = paramSchema(
-  "an address: 0x followed by 40 hex digits",
-  formOf(ethAddress),
-  (value) => parseFixedHex(value, 20),
-);
+const address: ParamSchema<string> = paramSchema(ADDRESS, ADDRESS_FORM, (value) => parseFixedHex(value, 20));
 
 /** Schema for a single value or an array of alternatives. */
 function oneOrMore(noun: string, element: ParamSchema<string>): ParamSchema<string[]> {
   const several = arrayOf(noun, element, MAX_ALTERNATIVES);
   return z
     .unknown()
-    .meta({ anyOf: [formOf(element), formOf(several)] })
+    .meta({
+      get anyOf() {
+        return [formOf(element), formOf(several)];
+      },
+    })
     .transform((value, context) => {
       const parsed = parseWith(several, Array.isArray(value) ? value : [value]);
       if (parsed.success) return parsed.data;
@@ -33,7 +33,11 @@ const hashes = oneOrMore("hashes of 32 bytes", hash32);
 /** Null matches any topic. */
 const topic: ParamSchema<string[] | null> = z
   .unknown()
-  .meta({ anyOf: [formOf(hashes), { type: "null" }] })
+  .meta({
+    get anyOf() {
+      return [formOf(hashes), { type: "null" }];
+    },
+  })
   .transform((value, context) => {
     if (value === null) return null;
     const parsed = parseWith(hashes, value);
@@ -61,7 +65,11 @@ export const logQuery: ParamSchema<LogQuery> = optionalFields("a filter object",
 /** Second parameter of `eth_subscribe`: a filter for logs, or true for full transactions. */
 export const subscriptionOptions: ParamSchema<LogQuery | boolean> = z
   .unknown()
-  .meta({ anyOf: [{ type: "boolean" }, formOf(logQuery)] })
+  .meta({
+    get anyOf() {
+      return [{ type: "boolean" }, formOf(logQuery)];
+    },
+  })
   .transform((value, context) => {
     if (typeof value === "boolean") return value;
     const parsed = logQuery.safeParse(value);

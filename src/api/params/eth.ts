@@ -22,10 +22,11 @@ export function parseData(value: unknown): Uint8Array | undefined {
   return new Uint8Array(Buffer.from(value.slice(2), "hex"));
 }
 
-export const ethAddress: ParamSchema<Uint8Array> = paramSchema(
-  "an address: 0x followed by 40 hex digits",
-  { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
-  (value) => (parseFixedHex(value, 20) === undefined ? undefined : parseData(value)),
+export const ADDRESS = "an address: 0x followed by 40 hex digits";
+export const ADDRESS_FORM: JsonForm = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
+
+export const ethAddress: ParamSchema<Uint8Array> = paramSchema(ADDRESS, ADDRESS_FORM, (value) =>
+  parseFixedHex(value, 20) === undefined ? undefined : parseData(value),
 );
 
 export const hash32: ParamSchema<string> = paramSchema("a hash: 0x followed by 64 hex digits", HASH_FORM, (value) =>

@@ -8,8 +8,8 @@ import {
   describeValue,
   elementParser,
   firstMessage,
+  formOf,
   invalidElementAt,
-  type JsonForm,
   type ParamSchema,
   parseWith,
   withParser,
@@ -30,7 +30,6 @@ export function optionalFields<T extends object>(
 ): ParamSchema<T> {
   const schemas = Object.entries(fields) as [string, ParamSchema<unknown>][];
   const names = Object.keys(fields);
-  const properties = Object.fromEntries(schemas.map(([name, schema]) => [name, formOf(schema)]));
   const refusesUnknown = unknownFields === "refused";
   const parsers = schemas.map(([name, schema]) => [name, elementParser(schema)] as const);
   const parse = (value: unknown): T | undefined => {
@@ -49,7 +48,13 @@ export function optionalFields<T extends object>(
   };
   const schema = z
     .unknown()
-    .meta({ type: "object", properties, ...(refusesUnknown && { additionalProperties: false }) })
+    .meta({
+      type: "object",
+      get properties() {
+        return Object.fromEntries(schemas.map(([name, schema]) => [name, formOf(schema)]));
+      },
+      ...(refusesUnknown && { additionalProperties: false }),
+    })
     .transform((value, context) => {
       if (!isJsonObject(value))
         return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
@@ -77,7 +82,7 @@ export function requiredFields<T extends object>(noun: string, fields: FieldSche
     const missing = names.find((name) => !(name in parsed));
     return missing === undefined ? parsed : addIssue(context, parsed, `has no "${missing}".`);
   });
-  return schema.meta({ ...formOf(schema), required: names });
+  return schema.meta({ required: names });
 }
 
 /** Schema for an array. `noun` is the plural name of its elements. */
@@ -85,7 +90,13 @@ export function arrayOf<T>(noun: string, element: ParamSchema<T>, maxItems?: num
   const bounds = maxItems === undefined ? "" : `at most ${maxItems} `;
   return z
     .unknown()
-    .meta({ type: "array", items: formOf(element), ...(maxItems !== undefined && { maxItems }) })
+    .meta({
+      type: "array",
+      get items() {
+        return formOf(element);
+      },
+      ...(maxItems !== undefined && { maxItems }),
+    })
     .transform((value, context) => {
       if (!Array.isArray(value)) {
         return addIssue(context, value, `must be an array of ${bounds}${noun}, but ${describeValue(value)} was given.`);
@@ -109,7 +120,12 @@ export function arrayOf<T>(noun: string, element: ParamSchema<T>, maxItems?: num
 export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema<T>): ParamSchema<[Uint8Array, T][]> {
   return z
     .unknown()
-    .meta({ type: "object", additionalProperties: formOf(element) })
+    .meta({
+      type: "object",
+      get additionalProperties() {
+        return formOf(element);
+      },
+    })
     .transform((value, context) => {
       if (!isJsonObject(value))
         return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
@@ -126,11 +142,6 @@ export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema
       }
       return entries;
     });
-}
-
-export function formOf(schema: z.ZodType): JsonForm {
-  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return form;
 }
 
 function unknownField(name: string, known: readonly string[]): string {

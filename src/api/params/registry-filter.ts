@@ -2,7 +2,7 @@ import { z } from "zod";
 import { IrregularNumber } from "../../json/parse.ts";
 import { type ValidatorId, validatorId } from "./identifiers.ts";
 import { uniqueArrayOf } from "./scalars.ts";
-import { addIssue, describeValue, firstMessage, type ParamSchema } from "./schema.ts";
+import { addIssue, describeValue, firstMessage, formOf, type ParamSchema } from "./schema.ts";
 
 interface RegistryFilter<Status extends string> {
   ids?: ValidatorId[];
@@ -15,12 +15,16 @@ export function registryFilter<Status extends string>(
 ): ParamSchema<RegistryFilter<Status>> {
   const ids = uniqueArrayOf(validatorId, { noun: "ids", isBody: true });
   const statuses = uniqueArrayOf(status, { noun: "statuses", isBody: true });
-  const properties = Object.fromEntries(
-    Object.entries({ ids, statuses }).map(([name, schema]) => [name, { anyOf: [formOf(schema), { type: "null" }] }]),
-  );
   return z
     .unknown()
-    .meta({ type: "object", description: "Lists of ids and statuses.", properties })
+    .meta({
+      type: "object",
+      description: "Lists of ids and statuses.",
+      get properties() {
+        const nullable = (schema: z.ZodType) => ({ anyOf: [formOf(schema), { type: "null" }] });
+        return { ids: nullable(ids), statuses: nullable(statuses) };
+      },
+    })
     .transform((value, context) => {
       if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof IrregularNumber) {
         return addIssue(context, value, `must be an object {ids, statuses}, but ${describeValue(value)} was given.`);
@@ -40,9 +44,4 @@ export function registryFilter<Status extends string>(
       }
       return filter;
     });
-}
-
-function formOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input" });
-  return form;
 }

@@ -9,6 +9,7 @@ import {
   describeValue,
   elementParser,
   firstMessage,
+  formOf,
   type Hint,
   type JsonForm,
   type ParamSchema,
@@ -257,7 +258,13 @@ export function uniqueArrayOf<T extends string | number>(element: ParamSchema<T>
   const read = elementParser(element);
   return z
     .unknown()
-    .meta({ type: "array", items: jsonFormOf(element), uniqueItems: true })
+    .meta({
+      type: "array",
+      get items() {
+        return formOf(element);
+      },
+      uniqueItems: true,
+    })
     .transform((value, context) => {
       const list = typeof value === "string" && !isBody ? [value] : value;
       if (!Array.isArray(list)) {
@@ -296,7 +303,13 @@ export function nonEmptyListOf<T>(element: ParamSchema<T>, { one, many }: ListRu
   const read = elementParser(element);
   return z
     .unknown()
-    .meta({ type: "array", items: jsonFormOf(element), minItems: 1 })
+    .meta({
+      type: "array",
+      get items() {
+        return formOf(element);
+      },
+      minItems: 1,
+    })
     .transform((value, context) => {
       if (!Array.isArray(value)) {
         return addIssue(context, value, `must be an array of ${many}, but ${describeValue(value)} was given.`);
@@ -317,11 +330,6 @@ export function nonEmptyListOf<T>(element: ParamSchema<T>, { one, many }: ListRu
       }
       return elements;
     });
-}
-
-function jsonFormOf(schema: z.ZodType): JsonForm {
-  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input" });
-  return form;
 }
 
 function describeInvalidElement(position: number, element: z.ZodType, item: unknown): string {

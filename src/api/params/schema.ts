@@ -8,6 +8,15 @@ export type JsonForm = Record<string, unknown>;
 
 export type ParamSchema<T> = z.ZodType<T>;
 
+/**
+ * Returns the JSON schema for a parameter. Forms that contain those of other schemas have getters for them, since only
+ * documents need a form, and deriving all of them would slow every start.
+ */
+export function formOf(schema: z.ZodType): JsonForm {
+  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return form;
+}
+
 /** Schema for objects whose format depends on their fork, and thus on the chain configuration. */
 export interface ForkSchema<T> {
   /** The object's name including its article, for error messages. */
