@@ -59,6 +59,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   scale: {
     about: "starts, long answers, epochs and disk of a node with a million validators",
   },
+  "head-selection": {
+    about: "time of fork choice with a million votes, on gloas beside fulu",
+  },
   gateway: {
     about: "cost of a gateway beside its upstream, and failed reads when an upstream fails",
   },

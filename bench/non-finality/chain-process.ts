@@ -1,5 +1,6 @@
 /** Opens a stored dev chain, advances it and looks up states on request of the parent. */
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { DevFork } from "../../src/dev/forks.ts";
 import { parentGone, report } from "../support/child.ts";
 import { type BenchedChain, openDevChain } from "../support/dev-chain.ts";
 import { mean } from "../support/statistics.ts";
@@ -7,6 +8,7 @@ import { Stopwatch } from "../support/stopwatch.ts";
 
 export interface ChainOrder {
   directory: string;
+  fork: string;
   validators: number;
   /** Number of validators that attest. */
   activeValidators: number;
@@ -58,11 +60,12 @@ async function answer(request: ChainRequest): Promise<Opened | ChainFigures | Lo
   return "advanceTo" in request ? advanceTo(opened, request.advanceTo.epoch) : lookUp(opened, request.lookUp);
 }
 
-async function open({ directory, validators, activeValidators, epochs }: ChainOrder): Promise<Opened> {
+async function open({ directory, fork, validators, activeValidators, epochs }: ChainOrder): Promise<Opened> {
   const start = performance.now();
   const cpuBefore = process.cpuUsage();
   const acting = Array.from({ length: activeValidators }, (_, index) => index);
-  opened = await openDevChain(directory, { validators, activeValidators: acting, forks: [], epochs });
+  const forks = fork === "phase0" ? [] : [{ fork: fork as DevFork, epoch: 0 }];
+  opened = await openDevChain(directory, { validators, activeValidators: acting, forks, epochs });
   return { milliseconds: performance.now() - start, cpuMilliseconds: cpuSince(cpuBefore) };
 }
 
@@ -75,7 +78,10 @@ async function advanceTo({ devChain, db }: BenchedChain, epoch: number): Promise
   const { chain, clock } = devChain;
   await clock.advanceTo(Math.max(clock.currentSlot, (epoch - TIMED_EPOCHS) * SLOTS_PER_EPOCH));
   const stopwatch = new Stopwatch();
-  stopwatch.time(chain, "importBlock", "import");
+  // Validators of gloas hand their blocks and payloads to the chain directly.
+  for (const method of ["importBlock", "importOwnBlock", "importOwnPayload"] as const) {
+    stopwatch.time(chain, method, "import");
+  }
   let blocks = 0;
   chain.events.on("block", () => blocks++);
   await clock.advanceTo(epoch * SLOTS_PER_EPOCH);

@@ -12,12 +12,13 @@ const MAX_EPOCHS_BACK = 500;
 const EPOCHS_TO_FINALITY = 5;
 
 /** Prints a row at a tenth, half and all of the epochs. */
-export async function benchNonFinality(epochs: number): Promise<void> {
-  printSetting(`${VALIDATORS} validators, ${ATTESTING} of them attesting, phase0, ${epochs} epochs`);
+export async function benchNonFinality(epochs: number, fork: string): Promise<void> {
+  printSetting(`${VALIDATORS} validators, ${ATTESTING} of them attesting, ${fork}, ${epochs} epochs`);
   await withTempDirectory(async (directory) => {
     const lastEpoch = epochs + EPOCHS_TO_FINALITY;
     const withAttesters = (activeValidators: number) => ({
       directory,
+      fork,
       validators: VALIDATORS,
       activeValidators,
       epochs: lastEpoch,
