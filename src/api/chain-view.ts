@@ -4,7 +4,7 @@ import type { RootHex, Slot } from "@lodestar/types";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { ForkChoice } from "../chain/fork-choice/fork-choice.ts";
-import type { PayloadVerification } from "../chain/fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "../chain/fork-choice/payloads/payload-verification.ts";
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
 import type { KnownStateRoot, StateRequest } from "../chain/states/state-store.ts";
 

@@ -7,7 +7,7 @@ import type { BlockStore } from "./blocks/block-store.ts";
 import type { DataPool } from "./data/data-pool.ts";
 import type { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { PayloadVerification } from "./fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "./fork-choice/payloads/payload-verification.ts";
 import type { HeadTracker } from "./head/head-tracker.ts";
 import type { DataHistory } from "./history/data-history.ts";
 import type { ImportQueue } from "./import/import-queue.ts";

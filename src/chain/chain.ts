@@ -23,7 +23,7 @@ import type { PendingVerdicts } from "./engine/pending-verdicts.ts";
 import type { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { PayloadVerification } from "./fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "./fork-choice/payloads/payload-verification.ts";
 import { type Checkpoint, type ForkChoiceBlock, type ForkChoiceNode, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SyncStatus } from "./head/sync-status.ts";
 import type { History } from "./history/history.ts";

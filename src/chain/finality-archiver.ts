@@ -4,7 +4,7 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import type { SlotAndRoot } from "../db/keys.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { PayloadVerification } from "./fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "./fork-choice/payloads/payload-verification.ts";
 import { type CountedVotes, countedVotes, putCountedVotes } from "./fork-choice/stored-fork-choice.ts";
 import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./states/snapshot-store.ts";

@@ -15,7 +15,7 @@ import { Progress } from "../log/progress.ts";
 import { anchorBlock } from "./anchor/anchor.ts";
 import { readStoredBlock } from "./blocks/stored-block.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
-import { PayloadVerification } from "./fork-choice/payload-verification.ts";
+import { PayloadVerification } from "./fork-choice/payloads/payload-verification.ts";
 import { checkFinalizedHistory } from "./history/check-history.ts";
 import { type HistoryEnd, readHistoryEnd } from "./history/history.ts";
 import { PayloadStore } from "./payloads/payload-store.ts";

@@ -7,7 +7,7 @@ import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import type { GenesisLoader } from "../anchor/genesis-loader.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "../fork-choice/payloads/payload-verification.ts";
 import { parentRootOf, slotOf } from "./block-encoding.ts";
 import { readStoredBlock } from "./stored-block.ts";
 

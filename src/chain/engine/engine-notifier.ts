@@ -10,7 +10,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { isUnverified } from "../fork-choice/payload-verification.ts";
+import { isUnverified } from "../fork-choice/payloads/payload-verification.ts";
 import type { ForkChoiceBlock, ForkChoiceNode } from "../fork-choice/types.ts";
 import { requestPayloadVerdict, terminalHashOf } from "../import/verify-payload.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";

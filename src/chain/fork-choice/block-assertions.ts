@@ -1,6 +1,6 @@
-import type { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
-import { buildsOnPayloadOf } from "./proto-array.ts";
+import type { BlockTree } from "./tree/block-tree.ts";
+import { buildsOnPayloadOf } from "./tree/proto-array.ts";
 import { type ForkChoiceBlock, isPayloadVerified } from "./types.ts";
 
 /** Assertions from on_block, and those from sync/optimistic.md about invalid payloads. */

@@ -1,21 +1,20 @@
 import { PTC_SIZE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
-import type { BackoffEntry } from "./backoff.ts";
-import { BlockArrivals } from "./block-arrivals.ts";
 import { requireImportable } from "./block-assertions.ts";
 import { ForkChoiceError } from "./error.ts";
-import { type ExportedVotes, exportVotes, importVotes } from "./exported-votes.ts";
 import type { ForkChoiceAnchor, ForkChoiceConfig } from "./fork-choice-anchor.ts";
-import { selectHead } from "./head-selection.ts";
-import { markPayloadValid } from "./payload-status.ts";
-import { PayloadTree } from "./payload-tree.ts";
+import { BlockArrivals } from "./head/block-arrivals.ts";
+import { selectHead } from "./head/head-selection.ts";
 import {
   attestationScoreOf,
   proposerBoostScore,
   shouldApplyProposerBoost,
   shufflingDependentSlot,
-} from "./proposer-boost.ts";
-import { NO_NODE, ProtoArray, type ProtoNode, voteTarget } from "./proto-array.ts";
+} from "./head/proposer-boost.ts";
+import { type RecentBlock, type RestoredDuties, recentBlocks, restoreRecentBlock } from "./head/recent-blocks.ts";
+import type { BackoffEntry } from "./payloads/backoff.ts";
+import { markPayloadValid } from "./payloads/payload-status.ts";
+import { PayloadTree } from "./payloads/payload-tree.ts";
 import {
   initialCheckpoints,
   type StoreCheckpoints,
@@ -23,6 +22,8 @@ import {
   updateCheckpoints,
   updateUnrealizedCheckpoints,
 } from "./store-checkpoints.ts";
+import { NO_NODE, ProtoArray, type ProtoNode } from "./tree/proto-array.ts";
+import { descentFromFinalized } from "./tree/viability.ts";
 import {
   type AttestationVotes,
   type BlockArrival,
@@ -32,20 +33,17 @@ import {
   isPayloadVerified,
   type JustifiedBalances,
   type PayloadStatus,
-  type RecentBlock,
-  type RestoredDuties,
   sameCheckpoint,
-  supportedStatus,
 } from "./types.ts";
-import { descentFromFinalized } from "./viability.ts";
-import { Votes, type VotesSnapshot } from "./votes.ts";
+import { AttestationRecorder } from "./votes/attestation-recorder.ts";
+import { type ExportedVotes, exportVotes, importVotes } from "./votes/exported-votes.ts";
+import { Votes, type VotesSnapshot } from "./votes/votes.ts";
 
 /** Snapshot of fork choice. */
 export interface ForkChoiceSnapshot {
   nodes: ProtoNode[];
   votes: VotesSnapshot;
   currentSlot: number;
-  setBackFrom: number;
   checkpoints: StoreCheckpoints;
   balances: JustifiedBalances;
   boostedRoot: RootHex | null;
@@ -53,7 +51,7 @@ export interface ForkChoiceSnapshot {
   payloadVotes: [RootHex, Uint8Array][];
   head: ForkChoiceBlock;
   headPayloadStatus: PayloadStatus;
-  queued: AttestationVotes[];
+  attestations: ReturnType<AttestationRecorder["capture"]>;
   retryBackoff: [RootHex, BackoffEntry][];
 }
 
@@ -63,17 +61,15 @@ export interface ForkChoiceSnapshot {
  */
 export class ForkChoice extends PayloadTree {
   readonly #votes = new Votes();
+  readonly #attestations: AttestationRecorder;
   readonly #config: ForkChoiceConfig;
   #currentSlot: number;
-  /** Latest slot reached before the clock was set back. */
-  #setBackFrom = Number.NEGATIVE_INFINITY;
   #checkpoints: StoreCheckpoints;
   #balances: JustifiedBalances;
   #boostedRoot: RootHex | null = null;
   readonly #arrivals = new BlockArrivals();
   #head: ForkChoiceBlock;
   #headPayloadStatus: PayloadStatus;
-  #queued: AttestationVotes[] = [];
 
   /** phase0/fork-choice.md, get_forkchoice_store. */
   static fromAnchor(options: ForkChoiceAnchor): ForkChoice {
@@ -93,6 +89,12 @@ export class ForkChoice extends PayloadTree {
       ptcSize: options.ptcSize ?? PTC_SIZE,
     });
     this.#config = options.config;
+    this.#attestations = new AttestationRecorder({
+      tree: this.tree,
+      votes: this.#votes,
+      slotsPerEpoch: this.slotsPerEpoch,
+      gloasForkEpoch: options.config.GLOAS_FORK_EPOCH,
+    });
     this.#currentSlot = options.currentSlot;
     this.#checkpoints = initialCheckpoints(checkpoint);
     this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances), effectiveBalances };
@@ -141,7 +143,6 @@ export class ForkChoice extends PayloadTree {
       nodes: this.tree.capture(),
       votes: this.#votes.capture(),
       currentSlot: this.#currentSlot,
-      setBackFrom: this.#setBackFrom,
       checkpoints: this.#checkpoints,
       balances: this.#balances,
       boostedRoot: this.#boostedRoot,
@@ -149,7 +150,7 @@ export class ForkChoice extends PayloadTree {
       payloadVotes: this.payloadVotes.capture(),
       head: this.#head,
       headPayloadStatus: this.#headPayloadStatus,
-      queued: [...this.#queued],
+      attestations: this.#attestations.capture(),
       retryBackoff: this.retryBackoff.capture(),
     };
   }
@@ -159,7 +160,6 @@ export class ForkChoice extends PayloadTree {
     this.tree.restore(snapshot.nodes);
     this.#votes.rewind(snapshot.votes);
     this.#currentSlot = snapshot.currentSlot;
-    this.#setBackFrom = snapshot.setBackFrom;
     this.#checkpoints = snapshot.checkpoints;
     this.#balances = snapshot.balances;
     this.#boostedRoot = snapshot.boostedRoot;
@@ -167,7 +167,7 @@ export class ForkChoice extends PayloadTree {
     this.payloadVotes.restore(snapshot.payloadVotes);
     this.#head = snapshot.head;
     this.#headPayloadStatus = snapshot.headPayloadStatus;
-    this.#queued = snapshot.queued;
+    this.#attestations.restore(snapshot.attestations);
     this.retryBackoff.restore(snapshot.retryBackoff);
     this.revision.raise();
   }
@@ -183,16 +183,16 @@ export class ForkChoice extends PayloadTree {
       this.#checkpoints = updateCheckpoints(this.#checkpoints, unrealizedOf(this.#checkpoints));
       this.revision.raise();
     }
-    this.#recordQueued();
+    this.#attestations.onTick(slot);
   }
 
   /**
    * Handles a clock that was set back, which the specification does not cover. Blocks after the new slot stay in the
-   * tree until their slot (`selectHead`). Votes after the new slot can be replaced (`Votes.record`).
+   * tree until their slot (`selectHead`).
    */
   onClockSetBack(slot: number): void {
     if (slot >= this.#currentSlot) return;
-    this.#setBackFrom = Math.max(this.#setBackFrom, this.#currentSlot);
+    this.#attestations.onClockSetBack(this.#currentSlot);
     this.#currentSlot = slot;
     this.#boostedRoot = null;
   }
@@ -216,30 +216,12 @@ export class ForkChoice extends PayloadTree {
 
   /** Returns what a restart within the slot needs to know about the blocks of the current and previous slot. */
   recentBlocks(): RecentBlock[] {
-    const recent = this.tree.nodes.filter(({ block }) => block.slot + 1 >= this.#currentSlot);
-    return recent.map(({ block: { root, slot } }) => {
-      const { timely, ptcTimely } = this.#arrivals.get(root) ?? {};
-      return {
-        root,
-        slot,
-        timely,
-        ptcTimely,
-        payloadVotes: this.payloadVotes.get(root),
-        isBoosted: root === this.#boostedRoot,
-      };
-    });
+    return recentBlocks(this.#recentParts, this.#boostedRoot);
   }
 
   /** Adds what was lost in a restart to a block of the current or previous slot. */
-  restoreRecent(block: RecentBlock, { proposerIndex, committees }: RestoredDuties): void {
-    const { root, slot, payloadVotes, isBoosted, ...arrival } = block;
-    const index = this.tree.indexOf(root);
-    if (index === NO_NODE || slot + 1 < this.#currentSlot) return;
-    const node = this.tree.nodeAt(index);
-    node.block = { ...node.block, proposerIndex };
-    this.#arrivals.record(block, { ...arrival, committees }, this.#currentSlot);
-    if (payloadVotes) this.payloadVotes.set(root, payloadVotes);
-    if (isBoosted && slot === this.#currentSlot) this.#boostedRoot = root;
+  restoreRecent(block: RecentBlock, duties: RestoredDuties): void {
+    if (restoreRecentBlock(this.#recentParts, block, duties)) this.#boostedRoot = block.root;
     this.revision.raise();
   }
 
@@ -249,9 +231,7 @@ export class ForkChoice extends PayloadTree {
    * epoch (validate_target_epoch_against_current_time). Keeps a reference to the indices.
    */
   onAttestation(attestation: AttestationVotes, { isFromBlock = true } = {}): void {
-    if (!isFromBlock && attestation.targetEpoch + 1 < this.epochOf(this.#currentSlot)) return;
-    if (attestation.slot >= this.#currentSlot) this.#queued.push(attestation);
-    else this.#record(attestation);
+    this.#attestations.onAttestation(attestation, { currentSlot: this.#currentSlot, isFromBlock });
   }
 
   /** on_attester_slashing, for the validators that signed both attestations. */
@@ -355,6 +335,11 @@ export class ForkChoice extends PayloadTree {
     importVotes(this.tree, this.#votes, exported);
   }
 
+  get #recentParts() {
+    const { tree, payloadVotes, currentSlot } = this;
+    return { tree, payloadVotes, currentSlot, arrivals: this.#arrivals };
+  }
+
   #requireImportable(block: ForkChoiceBlock): void {
     const finalizedSlot = this.finalized.epoch * this.slotsPerEpoch;
     requireImportable(this, block, { currentSlot: this.#currentSlot, finalizedSlot });
@@ -406,31 +391,6 @@ export class ForkChoice extends PayloadTree {
     const ofBlock = this.tree.ancestorAtSlot(this.tree.indexOf(block.parentRoot), dependentSlot);
     // If the dependent block precedes the anchor, both chains share it.
     return ofHead === ofBlock;
-  }
-
-  /**
-   * Records queued votes in slot order, even if the clock skipped slots, because a validator's first vote in an epoch
-   * counts.
-   */
-  #recordQueued(): void {
-    const queued = this.#queued.sort((a, b) => a.slot - b.slot);
-    this.#queued = [];
-    for (const attestation of queued) this.onAttestation(attestation);
-  }
-
-  #record({ indices, slot, targetEpoch, blockRoot, payloadPresent = false }: AttestationVotes): void {
-    const node = this.tree.indexOf(blockRoot);
-    if (node === NO_NODE || this.tree.nodeAt(node).block.slot > slot) return;
-    const payloadStatus = supportedStatus(this.tree.nodeAt(node).block, { slot, payloadPresent });
-    if (payloadStatus === null) return;
-    const target = voteTarget(node, payloadStatus);
-    const isGloas = this.epochOf(slot) >= this.#config.GLOAS_FORK_EPOCH;
-    const messageSlot = isGloas ? slot : targetEpoch * this.slotsPerEpoch;
-    const isSetBack = this.#currentSlot < this.#setBackFrom;
-    const currentSlot = isSetBack ? this.#currentSlot : undefined;
-    for (let position = 0; position < indices.length; position++) {
-      this.#votes.record(indices[position]!, target, messageSlot, currentSlot);
-    }
   }
 }
 

@@ -9,13 +9,13 @@ import {
   root,
 } from "../../../test/support/chain/fork-choice/blocks.ts";
 import type { ForkChoice } from "./fork-choice.ts";
-import { voteTarget } from "./proto-array.ts";
 import {
   deserializeForkChoiceBlock,
   deserializeVotes,
   serializeForkChoiceBlock,
   serializeVotes,
 } from "./stored-fork-choice.ts";
+import { voteTarget } from "./tree/proto-array.ts";
 import type { ForkChoiceBlock } from "./types.ts";
 
 const checkpoints: Partial<ForkChoiceBlock> = {

@@ -5,11 +5,11 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
-import type { ExportedVotes } from "./exported-votes.ts";
 import type { ForkChoice } from "./fork-choice.ts";
-import { NO_NODE, voteTarget } from "./proto-array.ts";
+import { NO_NODE, voteTarget } from "./tree/proto-array.ts";
 import { type Checkpoint, executionBlockOf, type ForkChoiceBlock, type ForkChoiceExecution } from "./types.ts";
-import type { LatestMessages } from "./votes.ts";
+import type { ExportedVotes } from "./votes/exported-votes.ts";
+import type { LatestMessages } from "./votes/votes.ts";
 
 const STATUSES = ["pre-merge", "valid", "optimistic", "invalid", "absent"] as const;
 const NO_HASH = new Uint8Array(32);

@@ -96,25 +96,6 @@ export interface BlockArrival {
   readonly committees?: () => Iterable<ArrayLike<number>>;
 }
 
-/** What fork choice knows about a block of the current or previous slot, besides the block and the votes for it. */
-export interface RecentBlock {
-  readonly root: RootHex;
-  readonly slot: number;
-  /** See `BlockArrival`; undefined if unknown. */
-  readonly timely?: boolean | undefined;
-  readonly ptcTimely?: boolean | undefined;
-  /** One byte for each position in the payload timeliness committee; undefined without votes. */
-  readonly payloadVotes?: Uint8Array | undefined;
-  /** True if the block has the proposer boost. */
-  readonly isBoosted: boolean;
-}
-
-/** Who proposed a block and who may attest in its slot. */
-export interface RestoredDuties {
-  readonly proposerIndex: number;
-  readonly committees: () => Iterable<ArrayLike<number>>;
-}
-
 export const sameCheckpoint = (a: Checkpoint, b: Checkpoint): boolean => a.epoch === b.epoch && a.root === b.root;
 
 /** Balances from the justified checkpoint's state. */

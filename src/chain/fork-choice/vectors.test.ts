@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { RootHex } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { selectHead } from "./head-selection.ts";
-import { markPayloadInvalid } from "./payload-status.ts";
-import { proposerBoostScore } from "./proposer-boost.ts";
-import { NO_NODE, ProtoArray, voteTarget } from "./proto-array.ts";
+import { selectHead } from "./head/head-selection.ts";
+import { proposerBoostScore } from "./head/proposer-boost.ts";
+import { markPayloadInvalid } from "./payloads/payload-status.ts";
+import { NO_NODE, ProtoArray, voteTarget } from "./tree/proto-array.ts";
+import { descentFromFinalized } from "./tree/viability.ts";
 import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
-import { descentFromFinalized } from "./viability.ts";
-import { Votes } from "./votes.ts";
+import { Votes } from "./votes/votes.ts";
 
 interface FindHead {
   justified_checkpoint: Checkpoint;

@@ -9,7 +9,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { ChainEvents, HeadEvent } from "../events.ts";
 import { ForkChoiceError } from "../fork-choice/error.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "../fork-choice/payloads/payload-verification.ts";
 import {
   type Checkpoint,
   type ForkChoiceBlock,

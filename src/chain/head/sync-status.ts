@@ -1,6 +1,6 @@
 import { type ExecutionEngine, isReachable } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
-import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "../fork-choice/payloads/payload-verification.ts";
 import type { Revision } from "../revision.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 

@@ -11,7 +11,7 @@ import type { Clock } from "../clock/clock.ts";
 import { attestationDueShare, payloadAttestationDueShare, timeInSlot } from "../clock/slot-timing.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { withPayloadStatus } from "../fork-choice/payload-status.ts";
+import { withPayloadStatus } from "../fork-choice/payloads/payload-status.ts";
 import { putForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import type { BlockArrival, ForkChoiceBlock } from "../fork-choice/types.ts";
 import { hasEnvelope } from "../payloads/new-payload.ts";

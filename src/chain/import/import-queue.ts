@@ -9,7 +9,7 @@ import type { Logger } from "../../log/logger.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { PayloadVerdicts } from "../engine/payload-verdicts.ts";
 import type { ChainEvents } from "../events.ts";
-import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "../fork-choice/payloads/payload-verification.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import type { PayloadStore } from "../payloads/payload-store.ts";
 import type { ChainSettings } from "../settings.ts";

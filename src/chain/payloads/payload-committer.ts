@@ -4,7 +4,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { describeValueFault } from "../../ssz/value-fault.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { withPayloadStatus } from "../fork-choice/payload-status.ts";
+import { withPayloadStatus } from "../fork-choice/payloads/payload-status.ts";
 import { putForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import type { ForkChoiceBlock, VerifiedPayload } from "../fork-choice/types.ts";
 import { BlockRejection } from "../import/block-rejection.ts";

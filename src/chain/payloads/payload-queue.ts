@@ -10,7 +10,7 @@ import type { Clock } from "../clock/clock.ts";
 import { timeInSlot } from "../clock/slot-timing.ts";
 import type { PayloadVerdicts } from "../engine/payload-verdicts.ts";
 import type { ChainEvents } from "../events.ts";
-import type { PayloadVerification } from "../fork-choice/payload-verification.ts";
+import type { PayloadVerification } from "../fork-choice/payloads/payload-verification.ts";
 import { AwaitingData } from "../import/awaiting-data.ts";
 import { attributeTo, BlockRejection, type InvalidPayloadRejection, isHeld } from "../import/block-rejection.ts";
 import { invalidPayload, refuseEmptyTransactions, requestPayloadVerdict } from "../import/verify-payload.ts";

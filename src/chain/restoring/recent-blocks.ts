@@ -5,7 +5,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { RecentBlock } from "../fork-choice/types.ts";
+import type { RecentBlock } from "../fork-choice/head/recent-blocks.ts";
 import type { PayloadQueue } from "../payloads/payload-queue.ts";
 import type { StateStore } from "../states/state-store.ts";
 

@@ -3,7 +3,7 @@ import { type CachedBeaconStateAllForks, computeEpochAtSlot, type EpochShuffling
 import type { Epoch, RootHex } from "@lodestar/types";
 import { LruMap } from "../../collections/lru-map.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { shufflingDependentSlot } from "../fork-choice/proposer-boost.ts";
+import { shufflingDependentSlot } from "../fork-choice/head/proposer-boost.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { RegenerationQueue } from "../states/regeneration-queue.ts";
 import type { StateStore } from "../states/state-store.ts";

@@ -16,8 +16,8 @@ import {
 import { toRootHex } from "@lodestar/utils";
 import { WrongSidecarError } from "../../../src/chain/data/verify-sidecars.ts";
 import type { ForkChoice } from "../../../src/chain/fork-choice/fork-choice.ts";
+import { isViableLeaf } from "../../../src/chain/fork-choice/tree/viability.ts";
 import type { ForkChoiceNode } from "../../../src/chain/fork-choice/types.ts";
-import { isViableLeaf } from "../../../src/chain/fork-choice/viability.ts";
 import { committeePositions } from "../../../src/chain/import/fork-choice-import.ts";
 import { attestationVotes } from "../../../src/chain/operation-processor.ts";
 import { AttestationDataRules } from "../../../src/chain/validation/attestation-data.ts";

@@ -1,6 +1,6 @@
 import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
-import type { PayloadVote } from "../../../chain/fork-choice/payload-votes.ts";
+import type { PayloadVote } from "../../../chain/fork-choice/payloads/payload-votes.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import type { ApiContext } from "../../context.ts";
 import { defineMethod, optional } from "../../definition.ts";

@@ -15,7 +15,7 @@ import {
 import type { gloas } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import { verifyBidSignature } from "../../bids/bid-validation.ts";
-import { shufflingDependentSlot } from "../../fork-choice/proposer-boost.ts";
+import { shufflingDependentSlot } from "../../fork-choice/head/proposer-boost.ts";
 import { executionBlockOf, type ForkChoiceBlock } from "../../fork-choice/types.ts";
 import { stateOrIgnore, type ValidationContext } from "../context.ts";
 import { alreadyKnown, ignore, reject } from "../outcome.ts";

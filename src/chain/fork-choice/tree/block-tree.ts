@@ -1,12 +1,12 @@
 import type { RootHex } from "@lodestar/types";
-import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
 import {
   type Checkpoint,
   type ForkChoiceBlock,
   type ForkChoiceNode,
   type PayloadStatus,
   sameCheckpoint,
-} from "./types.ts";
+} from "../types.ts";
+import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
 
 /** Queries on the block tree that need no votes: ancestry, canonical chain, branches. */
 export abstract class BlockTree {

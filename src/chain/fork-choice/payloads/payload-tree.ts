@@ -1,8 +1,16 @@
 import type { RootHex } from "@lodestar/types";
-import { Revision } from "../revision.ts";
+import { Revision } from "../../revision.ts";
+import { ForkChoiceError } from "../error.ts";
+import { BlockTree } from "../tree/block-tree.ts";
+import { NO_NODE, type ProtoArray } from "../tree/proto-array.ts";
+import {
+  type ForkChoiceBlock,
+  type ForkChoiceNode,
+  isPayloadVerified,
+  type PayloadAttestationVotes,
+  type VerifiedPayload,
+} from "../types.ts";
 import { Backoff } from "./backoff.ts";
-import { BlockTree } from "./block-tree.ts";
-import { ForkChoiceError } from "./error.ts";
 import {
   markAncestorsInvalid,
   markPayloadInvalid,
@@ -11,14 +19,6 @@ import {
   setPayload,
 } from "./payload-status.ts";
 import { type PayloadVote, PayloadVotes } from "./payload-votes.ts";
-import { NO_NODE, type ProtoArray } from "./proto-array.ts";
-import {
-  type ForkChoiceBlock,
-  type ForkChoiceNode,
-  isPayloadVerified,
-  type PayloadAttestationVotes,
-  type VerifiedPayload,
-} from "./types.ts";
 
 /** Block tree with the verdicts on execution payloads (sync/optimistic.md) and the votes on them (gloas). */
 export abstract class PayloadTree extends BlockTree {

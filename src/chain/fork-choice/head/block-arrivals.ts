@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import type { BlockArrival, ForkChoiceBlock } from "./types.ts";
+import type { BlockArrival, ForkChoiceBlock } from "../types.ts";
 
 /** `timely` is unknown for blocks whose arrival was lost in a crash. */
 type KnownArrival = Partial<BlockArrival>;

@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import { mapVoteTarget, NO_NODE, type ProtoArray, TARGETS_PER_NODE } from "./proto-array.ts";
+import { mapVoteTarget, NO_NODE, type ProtoArray, TARGETS_PER_NODE } from "../tree/proto-array.ts";
 import type { LatestMessages, Votes } from "./votes.ts";
 
 /** Latest messages in a form independent of the tree: vote targets refer to positions in `roots`. */

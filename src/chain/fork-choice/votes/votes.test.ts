@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { voteTarget } from "./proto-array.ts";
+import { voteTarget } from "../tree/proto-array.ts";
 import { Votes } from "./votes.ts";
 
 const BALANCES = Uint16Array.of(10, 20, 30);

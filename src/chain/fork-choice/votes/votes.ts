@@ -1,4 +1,4 @@
-import { mapVoteTarget, NO_NODE, TARGETS_PER_NODE } from "./proto-array.ts";
+import { mapVoteTarget, NO_NODE, TARGETS_PER_NODE } from "../tree/proto-array.ts";
 
 /** Latest message of each validator, by index. */
 export interface LatestMessages {

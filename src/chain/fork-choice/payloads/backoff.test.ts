@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { root } from "../../../test/support/chain/fork-choice/blocks.ts";
+import { root } from "../../../../test/support/chain/fork-choice/blocks.ts";
 import { Backoff } from "./backoff.ts";
 
 const ROOT = root(7);

@@ -1,6 +1,6 @@
 import { GENESIS_EPOCH } from "@lodestar/params";
+import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "../types.ts";
 import { NO_NODE, type ProtoArray } from "./proto-array.ts";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 
 export interface ViabilityCriteria {
   justified: Checkpoint;

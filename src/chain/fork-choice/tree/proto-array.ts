@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import { type ForkChoiceBlock, isPayloadVerified, type PayloadStatus } from "./types.ts";
+import { type ForkChoiceBlock, isPayloadVerified, type PayloadStatus } from "../types.ts";
 
 /** Index that represents a missing node. */
 export const NO_NODE = -1;

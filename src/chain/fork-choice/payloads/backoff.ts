@@ -1,5 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
-import { LruMap } from "../../collections/lru-map.ts";
+import { LruMap } from "../../../collections/lru-map.ts";
 
 /** Rarely reached: for example, producing invalid payloads is expensive for proposers. */
 const MAX_ENTRIES = 1024;

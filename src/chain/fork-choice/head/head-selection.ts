@@ -1,4 +1,4 @@
-import { ForkChoiceError } from "./error.ts";
+import { ForkChoiceError } from "../error.ts";
 import {
   hasFullVariant,
   NO_NODE,
@@ -6,9 +6,9 @@ import {
   type PayloadVariants,
   type ProtoArray,
   type ProtoNode,
-} from "./proto-array.ts";
-import type { ForkChoiceBlock } from "./types.ts";
-import { isViableLeaf, nodesOnFinalizedChain, type ViabilityCriteria } from "./viability.ts";
+} from "../tree/proto-array.ts";
+import { isViableLeaf, nodesOnFinalizedChain, type ViabilityCriteria } from "../tree/viability.ts";
+import type { ForkChoiceBlock } from "../types.ts";
 
 interface HeadCriteria extends ViabilityCriteria {
   /** Node with the proposer boost, or NO_NODE. */

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
-import { ForkChoiceError } from "./error.ts";
-import { NO_NODE, type ProtoArray } from "./proto-array.ts";
-import type { ForkChoiceBlock, VerifiedPayload } from "./types.ts";
+import { ForkChoiceError } from "../error.ts";
+import { NO_NODE, type ProtoArray } from "../tree/proto-array.ts";
+import type { ForkChoiceBlock, VerifiedPayload } from "../types.ts";
 
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 

@@ -8,13 +8,13 @@ import {
   makeForkChoice,
   optimistic,
   root,
-} from "../../../test/support/chain/fork-choice/blocks.ts";
-import { executionHashOf, forkchoiceState } from "../engine/forkchoice-state.ts";
-import { ForkChoiceError } from "./error.ts";
-import type { ForkChoice } from "./fork-choice.ts";
+} from "../../../../test/support/chain/fork-choice/blocks.ts";
+import { executionHashOf, forkchoiceState } from "../../engine/forkchoice-state.ts";
+import { ForkChoiceError } from "../error.ts";
+import type { ForkChoice } from "../fork-choice.ts";
+import { deserializeForkChoiceBlock, serializeForkChoiceBlock } from "../stored-fork-choice.ts";
+import type { ForkChoiceBlock, ForkChoiceNode, PayloadStatus } from "../types.ts";
 import { PayloadVerification } from "./payload-verification.ts";
-import { deserializeForkChoiceBlock, serializeForkChoiceBlock } from "./stored-fork-choice.ts";
-import type { ForkChoiceBlock, ForkChoiceNode, PayloadStatus } from "./types.ts";
 
 const PTC_SIZE = 8;
 const hashOf = (id: number) => root(id + 0xe000);

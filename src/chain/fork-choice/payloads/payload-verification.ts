@@ -1,8 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
-import type { ForkChoice } from "./fork-choice.ts";
-import type { ForkChoiceBlock, ForkChoiceNode } from "./types.ts";
+import type { ForkChoice } from "../fork-choice.ts";
+import type { ForkChoiceBlock, ForkChoiceNode } from "../types.ts";
 
 interface PayloadVerificationParts {
   config: BeaconConfig;

@@ -5,10 +5,10 @@ import {
   makeForkChoice,
   optimistic,
   root,
-} from "../../../test/support/chain/fork-choice/blocks.ts";
-import { ForkChoiceError } from "./error.ts";
-import type { ForkChoice } from "./fork-choice.ts";
-import { executionBlockOf } from "./types.ts";
+} from "../../../../test/support/chain/fork-choice/blocks.ts";
+import { ForkChoiceError } from "../error.ts";
+import type { ForkChoice } from "../fork-choice.ts";
+import { executionBlockOf } from "../types.ts";
 
 const hash = (id: number) => root(id + 0xe000);
 

@@ -1,5 +1,5 @@
 import { GENESIS_SLOT, MIN_SEED_LOOKAHEAD } from "@lodestar/params";
-import { NO_NODE, type ProtoArray } from "./proto-array.ts";
+import { NO_NODE, type ProtoArray } from "../tree/proto-array.ts";
 
 /**
  * phase0/fork-choice.md, compute_proposer_score, in the same unit as the balance. The specification rounds down to

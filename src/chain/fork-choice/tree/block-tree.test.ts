@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { addBlock, EPOCH, makeForkChoice, root } from "../../../test/support/chain/fork-choice/blocks.ts";
-import type { ForkChoice } from "./fork-choice.ts";
-import type { ForkChoiceBlock } from "./types.ts";
+import { addBlock, EPOCH, makeForkChoice, root } from "../../../../test/support/chain/fork-choice/blocks.ts";
+import type { ForkChoice } from "../fork-choice.ts";
+import type { ForkChoiceBlock } from "../types.ts";
 
 const ids = (blocks: Iterable<ForkChoiceBlock>) => [...blocks].map((block) => Number(block.root));
 

@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import type { PayloadAttestationVotes } from "./types.ts";
+import type { PayloadAttestationVotes } from "../types.ts";
 
 const VOTED = 1;
 const PAYLOAD_PRESENT = 2;
