@@ -1,4 +1,5 @@
 import { GENESIS_SLOT } from "@lodestar/params";
+import type { CachedBeaconStateGloas } from "@lodestar/state-transition";
 import { SerialQueue } from "../async/serial-queue.ts";
 import type { Timers } from "../async/timers.ts";
 import { createBlsVerifier } from "../bls/verifier.ts";
@@ -121,7 +122,11 @@ export function wireParts(
   const { createVerifier = createBlsVerifier } = options;
   const bls = createVerifier({ pubkeyCache, logger: log });
   const { revision } = forkChoice;
-  const history = new History({ config, db, clock, blocks, data, bls, revision, genesis }, historyEnd);
+  const builderPubkey = (index: number) => {
+    const { builders } = tracker.headState as Partial<CachedBeaconStateGloas>;
+    return builders && index < builders.length ? builders.getReadonly(index).pubkey : undefined;
+  };
+  const history = new History({ config, db, clock, blocks, data, bls, builderPubkey, revision, genesis }, historyEnd);
   const tracker = new HeadTracker({ forkChoice, states, payloads, events, logger: log }, forkChoice.head, anchorState);
   const snapshotWriter = new SnapshotWriter({ snapshots, changes, logger: log });
   const archiver = new FinalityArchiver(

@@ -2,6 +2,7 @@ import type { gloas, RootHex, Slot } from "@lodestar/types";
 import { BlockRejection, isHeld, isNodeStopping } from "../chain/import/block-rejection.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import { ensureAnchorBlock } from "./anchor-block.ts";
 import { orderedPeers } from "./peer-order.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
@@ -109,6 +110,7 @@ export class PayloadLookups {
       const { peerId } = peer;
       triedPeers.add(peerId);
       try {
+        await ensureAnchorBlock(this.#parts, root, peerId, signal);
         const [envelope] = await peers.requests.payloadsByRoot(peerId, [root], signal);
         if (envelope && (await this.#import(envelope, peerId))) return;
       } catch (error) {

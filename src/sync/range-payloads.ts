@@ -6,6 +6,7 @@ import { attributeTo, BlockRejection, type RejectionReason } from "../chain/impo
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
+import { ensureAnchorBlock } from "./anchor-block.ts";
 import { orderedPeers } from "./peer-order.ts";
 import type { RangeData } from "./range-data.ts";
 import { buildsOnPayloadOf, type ServedPayload, type ServedPayloads } from "./served-payloads.ts";
@@ -78,21 +79,18 @@ export class RangePayloads {
 
   /** Imports a payload from the batch or, if there is none, from peers that have it. */
   async #importPayload(root: RootHex, payloads: ServedPayloads, signal: AbortSignal): Promise<void> {
-    const { chain } = this.#parts;
-    await this.#fetchData(root, signal);
     const triedPeers = new Set(this.#excluded);
-    for (let served = payloads.get(root) ?? null; ; served = await this.#request(root, triedPeers, signal)) {
+    let served = payloads.get(root) ?? (await this.#request(root, triedPeers, signal));
+    while (served !== null) {
       signal.throwIfAborted();
-      if (served === null) {
-        const message = `No peer serves the payload of block ${root}, which the next block is built on.`;
-        throw attributeTo(new BlockRejection("unknown-parent-payload", message), {
-          slot: chain.forkChoice.get(root)?.slot ?? 0,
-          root,
-        });
-      }
       triedPeers.add(served.peerId);
+      await this.#fetchData(root, signal);
       if (!this.#excluded.has(served.peerId) && (await this.#take(served))) return;
+      served = await this.#request(root, triedPeers, signal);
     }
+    const message = `No peer serves the payload of block ${root}, which the next block is built on.`;
+    const slot = this.#parts.chain.forkChoice.get(root)?.slot ?? 0;
+    throw attributeTo(new BlockRejection("unknown-parent-payload", message), { slot, root });
   }
 
   /** The data of a payload before the segment has not been fetched with the segment's. */
@@ -141,11 +139,13 @@ export class RangePayloads {
       const { peerId } = peer;
       triedPeers.add(peerId);
       try {
+        await ensureAnchorBlock(this.#parts, root, peerId, signal);
         const [envelope] = await peers.requests.payloadsByRoot(peerId, [root], signal);
         if (envelope) return { envelope, peerId };
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof RequestError)) throw error;
+        if (!(error instanceof RequestError || error instanceof BlockRejection)) throw error;
+        this.#parts.logger.debug("Payload request failed", { root, peer: peerId, error });
       }
     }
     return null;

@@ -16,6 +16,7 @@ export type SyncChain = Pick<
   | "isPayloadPending"
   | "isAwaitingPayload"
   | "blocks"
+  | "history"
   | "isImporting"
   | "isWaitingForEngine"
   | "isWaitingForData"

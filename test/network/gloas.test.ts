@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
@@ -61,5 +61,27 @@ it("two nodes with validators cross the fork to gloas, finalize, and agree on pa
   expect(statuses(first)).toContain("full");
   expect(statuses(second)).toEqual(statuses(first));
   expect(preferences.some((validator) => validator < VALIDATORS / 2)).toBe(true);
+  expect(network.nodes.flatMap(rejectionsOf)).toEqual([]);
+});
+
+it("a node that starts from a state of gloas fetches its payload, follows, and backfills payloads", {
+  timeout: 120_000,
+}, async () => {
+  const network = new TestNetwork({ validators: VALIDATORS, forks: FORKS, slotMs: 400 });
+  const blobs = { min: 1, max: 1 };
+  const options = { timing: "lockstep", authority: "sole", blobs, supernode: true } as const;
+  const source = await network.add(range(0, VALIDATORS), [], options);
+  await network.clock.advanceTo(6 * SLOTS_PER_EPOCH);
+  const anchorSlot = 4 * SLOTS_PER_EPOCH;
+  const anchor = (await source.chain.states.canonicalAtSlot(anchorSlot))!;
+  const node = await network.add([], [source], { anchor });
+  await network.untilSameHead();
+  expect(node.chain.forkChoice.finalized).toEqual(source.chain.forkChoice.finalized);
+
+  await vi.waitFor(() => expect(node.chain.history.earliestBlockSlot).toBe(1), { timeout: 60_000 });
+  for (let slot = GLOAS_EPOCH * SLOTS_PER_EPOCH; slot <= 6 * SLOTS_PER_EPOCH - 1; slot++) {
+    const root = (await node.chain.blocks.rootAtSlot(slot))!;
+    expect(await node.chain.payloadStore.get(root)).toEqual(await source.chain.payloadStore.get(root));
+  }
   expect(network.nodes.flatMap(rejectionsOf)).toEqual([]);
 });

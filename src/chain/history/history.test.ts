@@ -32,6 +32,7 @@ function historyWith({ areSigned = true } = {}) {
       db: { batch: () => batch } as unknown as BeaconDb,
       clock: { currentEpoch: 0 } as Clock,
       blocks: {} as never,
+      builderPubkey: () => undefined,
       data: { custody } as unknown as DataAvailability,
       bls: { verifyEach: async (sets: unknown[]) => sets.map(() => areSigned) } as never,
       revision: new Revision(),

@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { type gloas, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
@@ -14,6 +14,7 @@ import { attributeTo, BlockRejection } from "../import/block-rejection.ts";
 import { type ArrivedBlock, linkSegment } from "../import/segment.ts";
 import type { Revision } from "../revision.ts";
 import { DataHistory } from "./data-history.ts";
+import { genuinePayloads } from "./payload-history.ts";
 
 /** Next block to backfill: its root, and an exclusive upper bound for its slot. */
 export interface HistoryEnd {
@@ -28,6 +29,8 @@ interface HistoryParts {
   blocks: BlockStore;
   data: DataAvailability;
   bls: BlsVerifier;
+  /** Returns the key of a builder in the head's registry. */
+  builderPubkey(index: number): Uint8Array | undefined;
   revision: Revision;
   /** Set if the chain was started from a state after genesis. */
   genesis: GenesisLoader | undefined;
@@ -75,17 +78,25 @@ export class History {
   /**
    * Adds consecutive blocks in ascending order, in one write. The last block must be the parent of the oldest stored
    * block. Verifies proposer signatures, which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
+   * Stores the genuine ones of the given payloads, too.
    *
    * @throws a `BlockRejection` if the blocks do not connect or a signature is invalid
    */
-  async prepend(blocks: readonly SignedBeaconBlock[]): Promise<void> {
+  async prepend(
+    blocks: readonly SignedBeaconBlock[],
+    envelopes: readonly gloas.SignedExecutionPayloadEnvelope[] = [],
+  ): Promise<void> {
     const { config, db, revision } = this.#parts;
     const segment = await linkSegment(config, blocks, 0);
     const [first, last] = [segment[0], segment.at(-1)];
     if (!first || !last) return;
     this.#requireEnd(last);
     await this.#requireSignatures(segment);
+    const payloads = await genuinePayloads(this.#parts, segment, envelopes);
     const batch = db.batch();
+    for (const [root, envelope] of payloads) {
+      batch.payloads.put(root, ssz.gloas.SignedExecutionPayloadEnvelope.serialize(envelope));
+    }
     for (const { signed, root } of segment) {
       batch.blocks.put(root, serializeSignedBlock(config, signed));
       batch.finalizedBlocks.put(signed.message.slot, root);

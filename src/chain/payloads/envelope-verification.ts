@@ -14,7 +14,7 @@ import { latestBlock } from "../states/latest-block.ts";
 /**
  * Returns why an envelope does not match its block, as a clause (gloas/fork-choice.md,
  * verify_execution_payload_envelope). Does not check the signature and the execution. `postState` is the post-state of
- * the block.
+ * the block, which may be advanced: an anchor state can be later than its block.
  */
 export function faultOfEnvelope(
   config: BeaconConfig,
@@ -33,9 +33,9 @@ export function faultOfEnvelope(
     differs("gas limit", String(payload.gasLimit), String(bid.gasLimit)) ??
     differs("block hash", toRootHex(payload.blockHash), toRootHex(bid.blockHash)) ??
     differs("root of the execution requests", toRootHex(requestsRoot), toRootHex(bid.executionRequestsRoot)) ??
-    differs("slot number", payload.slotNumber, state.slot) ??
+    differs("slot number", payload.slotNumber, bid.slot) ??
     differs("parent hash", toRootHex(payload.parentHash), toRootHex(state.latestBlockHash)) ??
-    differs("timestamp", payload.timestamp, computeTimeAtSlot(config, state.slot, state.genesisTime)) ??
+    differs("timestamp", payload.timestamp, computeTimeAtSlot(config, bid.slot, state.genesisTime)) ??
     (byteArrayEquals(withdrawalsRoot, state.payloadExpectedWithdrawals.hashTreeRoot())
       ? undefined
       : "its withdrawals do not match the state's expected withdrawals.")

@@ -1,6 +1,7 @@
 import { GENESIS_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { gloas, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { Timers } from "../../async/timers.ts";
+import { bidOf } from "../../chain/blocks/bid.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { HistoryEnd } from "../../chain/history/history.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
@@ -26,6 +27,8 @@ interface BlockResponse {
   peerId: string;
   from: Slot;
   blocks: readonly SignedBeaconBlock[];
+  /** Payloads of the blocks since gloas, as far as the peer serves them. */
+  envelopes: readonly gloas.SignedExecutionPayloadEnvelope[];
 }
 
 /**
@@ -73,7 +76,24 @@ export class BlockBackfill implements BackfillTask {
     const range = { startSlot: from, count: end.before - from };
     const request = this.#parts.peers.requests.blocksByRange(peerId, range, signal);
     const blocks = await this.#parts.backfillPeers.responseOf(peerId, request, signal);
-    return blocks && { peerId, from, blocks };
+    return blocks && { peerId, from, blocks, envelopes: await this.#payloads(peerId, blocks, signal) };
+  }
+
+  /** The chain does not need the payloads of its history, so those that are missing stay missing. */
+  async #payloads(
+    peerId: string,
+    blocks: readonly SignedBeaconBlock[],
+    signal: AbortSignal,
+  ): Promise<gloas.SignedExecutionPayloadEnvelope[]> {
+    const [first, last] = [blocks.find(({ message }) => bidOf(message) !== undefined), blocks.at(-1)];
+    if (!first || !last) return [];
+    const startSlot = first.message.slot;
+    const range = { startSlot, count: last.message.slot - startSlot + 1 };
+    const request = this.#parts.peers.requests.payloadsByRange(peerId, range, signal);
+    return request.catch(() => {
+      signal.throwIfAborted();
+      return [];
+    });
   }
 
   /**
@@ -89,7 +109,8 @@ export class BlockBackfill implements BackfillTask {
     const blocks = await backfillPeers.responseOf(peerId, request, signal);
     const [block] = blocks ?? [];
     if (block) {
-      await this.#take({ peerId, from: block.message.slot, blocks: [block] });
+      const envelopes = await this.#payloads(peerId, [block], signal);
+      await this.#take({ peerId, from: block.message.slot, blocks: [block], envelopes });
     } else if (!(await chain.history.reachesGenesis())) {
       // Neither peer has the block. It may be the genesis block, which is unknown here and not served by peers.
       const mayBeGenesis = blocks !== null && empty.from === GENESIS_SLOT + 1;
@@ -102,10 +123,10 @@ export class BlockBackfill implements BackfillTask {
 
   async #take(response: BlockResponse): Promise<void> {
     const { chain, backfillPeers, logger } = this.#parts;
-    const { peerId, blocks } = response;
+    const { peerId, blocks, envelopes } = response;
     const before = chain.history.earliestBlockSlot;
     try {
-      await chain.history.prepend(blocks);
+      await chain.history.prepend(blocks, envelopes);
     } catch (error) {
       if (!(error instanceof BlockRejection)) throw error;
       const { reason, slot, root, message } = error;
