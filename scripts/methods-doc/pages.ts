@@ -3,13 +3,13 @@ import { methods as allMethods } from "../../src/api/method-groups.ts";
 import { blobMethods, columnMethods } from "../../src/api/methods/blocks/blobs.ts";
 import { blockPublicationMethods } from "../../src/api/methods/blocks/block-publication.ts";
 import { blockMethods } from "../../src/api/methods/blocks/blocks.ts";
+import { envelopePublicationMethods } from "../../src/api/methods/blocks/envelope-publication.ts";
 import { envelopeMethods } from "../../src/api/methods/blocks/envelopes.ts";
 import { rewardMethods } from "../../src/api/methods/blocks/rewards.ts";
 import { chainHeadMethods } from "../../src/api/methods/chain/chain-head.ts";
 import { chainTimeMethods } from "../../src/api/methods/chain/chain-time.ts";
 import { depositSnapshotMethods, eth1Methods } from "../../src/api/methods/chain/eth1.ts";
 import { eventMethods } from "../../src/api/methods/chain/events.ts";
-import { beaconGloasMethods, validatorGloasMethods } from "../../src/api/methods/chain/gloas.ts";
 import { lightClientMethods } from "../../src/api/methods/chain/light-client.ts";
 import { anvilChainMethods } from "../../src/api/methods/dev/anvil-chain.ts";
 import { anvilTimeMethods } from "../../src/api/methods/dev/anvil-time.ts";
@@ -37,6 +37,7 @@ import { nodeMethods } from "../../src/api/methods/node/node.ts";
 import { readinessMethods } from "../../src/api/methods/node/readiness.ts";
 import { attestationPoolMethods } from "../../src/api/methods/pools/attestations.ts";
 import { blsToExecutionChangePoolMethods } from "../../src/api/methods/pools/bls-to-execution-changes.ts";
+import { executionBidPoolMethods } from "../../src/api/methods/pools/execution-bids.ts";
 import { payloadAttestationPoolMethods } from "../../src/api/methods/pools/payload-attestations.ts";
 import { slashingPoolMethods } from "../../src/api/methods/pools/slashings.ts";
 import { voluntaryExitPoolMethods } from "../../src/api/methods/pools/voluntary-exits.ts";
@@ -50,8 +51,11 @@ import { validatorMethods } from "../../src/api/methods/states/validators.ts";
 import { withdrawalMethods } from "../../src/api/methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "../../src/api/methods/validator/attestation-production.ts";
 import { blockProductionMethods } from "../../src/api/methods/validator/block-production.ts";
+import { gloasBlockMethods } from "../../src/api/methods/validator/block-v4.ts";
 import { dutyMethods } from "../../src/api/methods/validator/duties.ts";
+import { executionBidMethods } from "../../src/api/methods/validator/execution-bid.ts";
 import { payloadAttestationMethods } from "../../src/api/methods/validator/payload-attestations.ts";
+import { proposerPreferencesMethods } from "../../src/api/methods/validator/proposer-preferences.ts";
 import { subscriptionMethods } from "../../src/api/methods/validator/subscriptions.ts";
 import { syncCommitteeMethods } from "../../src/api/methods/validator/sync-committee.ts";
 
@@ -74,7 +78,14 @@ export function methodPages(): MethodPage[] {
   const pages = [
     page("states", "States", [...stateMethods], [...committeeMethods], [...stateBuilderMethods]),
     page("validators", "Validators of a state", [...validatorMethods], [...validatorPageMethods]),
-    page("blocks", "Blocks", [...blockMethods], [...blockPublicationMethods], [...envelopeMethods]),
+    page(
+      "blocks",
+      "Blocks",
+      [...blockMethods],
+      [...blockPublicationMethods],
+      [...envelopeMethods],
+      [...envelopePublicationMethods],
+    ),
     page("blobs", "Blobs and data columns", [...blobMethods], [...columnMethods]),
     page("rewards", "Rewards, withdrawals and deposits", [
       ...rewardMethods,
@@ -88,10 +99,18 @@ export function methodPages(): MethodPage[] {
       ...voluntaryExitPoolMethods,
       ...blsToExecutionChangePoolMethods,
       ...payloadAttestationPoolMethods,
+      ...executionBidPoolMethods,
     ]),
-    page("duties", "Validator duties", [...dutyMethods], [...payloadAttestationMethods], [...subscriptionMethods]),
+    page("duties", "Validator duties", [
+      ...dutyMethods,
+      ...payloadAttestationMethods,
+      ...proposerPreferencesMethods,
+      ...subscriptionMethods,
+    ]),
     page("production", "Block and attestation production", [
       ...blockProductionMethods,
+      ...gloasBlockMethods,
+      ...executionBidMethods,
       ...attestationProductionMethods,
       ...syncCommitteeMethods,
     ]),
@@ -102,7 +121,6 @@ export function methodPages(): MethodPage[] {
     page("node", "Node and network", [...nodeMethods], [...readinessMethods], [...networkMethods]),
     page("config", "Configuration", [...configMethods]),
     page("debug", "Debugging", [...wholeStateMethods], [...debugMethods]),
-    page("gloas", "Operations of gloas", [...beaconGloasMethods], [...validatorGloasMethods]),
     page("dev-time", "Dev chain: time and branches", [...devTimeMethods], [...devBranchMethods]),
     page("dev-validators", "Dev chain: validators", [
       ...devValidatorMethods,

@@ -195,8 +195,12 @@ export interface Param {
    */
   readonly each: boolean;
   readonly description: string;
-  /** REST header that contains the parameter. */
-  readonly header?: { readonly name: string; readonly isRequired: boolean };
+  /** REST header that contains the parameter. `inferFrom` returns its value for a JSON body, for calls that omit it. */
+  readonly header?: {
+    readonly name: string;
+    readonly isRequired: boolean;
+    readonly inferFrom?: (body: Buffer) => string;
+  };
   /** Stricter schema for REST. */
   readonly restSchema?: z.ZodType;
   /** True if REST sets the parameter by its name alone, without a value. */

@@ -116,7 +116,7 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
       open(reader) {
         if (!isFollowing) {
           followChain(config, events, publish);
-          followPayloads(events, publish);
+          followPayloads(config, events, publish);
         }
         isFollowing = true;
         const sets = topics.map((topic) => {

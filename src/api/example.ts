@@ -50,6 +50,16 @@ export interface ExampleChain {
   randaoReveal(): Promise<string>;
   /** Returns a block for the slot, including its blobs from deneb on. Every call returns the same block. */
   signedBlock(): Promise<Json>;
+  /** Returns the root of the block for the slot; since gloas. */
+  signedBlockRoot(): Promise<RootHex>;
+  /** Returns the envelope with the payload of the block for the slot; since gloas. */
+  signedEnvelope(): Promise<Json>;
+  /** Returns the votes of the members of the slot's payload timeliness committee on the head; since gloas. */
+  payloadAttestations(): Promise<Json[]>;
+  /** Returns the preferences of the proposer of the next slot; since gloas. */
+  proposerPreferences(): Promise<Json>;
+  /** Returns a bid for the next slot; since gloas. */
+  signedBid(): Promise<Json>;
   /** Returns the previous block in blinded form. */
   blindedBlock(): Promise<Json>;
   /** Returns attestations for the head by the slot's committee, one per validator. */

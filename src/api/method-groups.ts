@@ -2,13 +2,13 @@ import type { MethodDefinition } from "./definition.ts";
 import { blobMethods, columnMethods } from "./methods/blocks/blobs.ts";
 import { blockPublicationMethods } from "./methods/blocks/block-publication.ts";
 import { blockMethods } from "./methods/blocks/blocks.ts";
+import { envelopePublicationMethods } from "./methods/blocks/envelope-publication.ts";
 import { envelopeMethods } from "./methods/blocks/envelopes.ts";
 import { rewardMethods } from "./methods/blocks/rewards.ts";
 import { chainHeadMethods } from "./methods/chain/chain-head.ts";
 import { chainTimeMethods } from "./methods/chain/chain-time.ts";
 import { depositSnapshotMethods, eth1Methods } from "./methods/chain/eth1.ts";
 import { eventMethods } from "./methods/chain/events.ts";
-import { beaconGloasMethods, validatorGloasMethods } from "./methods/chain/gloas.ts";
 import { lightClientMethods } from "./methods/chain/light-client.ts";
 import { anvilChainMethods } from "./methods/dev/anvil-chain.ts";
 import { anvilTimeMethods } from "./methods/dev/anvil-time.ts";
@@ -39,6 +39,7 @@ import { nodeMethods } from "./methods/node/node.ts";
 import { readinessMethods } from "./methods/node/readiness.ts";
 import { attestationPoolMethods } from "./methods/pools/attestations.ts";
 import { blsToExecutionChangePoolMethods } from "./methods/pools/bls-to-execution-changes.ts";
+import { executionBidPoolMethods } from "./methods/pools/execution-bids.ts";
 import { payloadAttestationPoolMethods } from "./methods/pools/payload-attestations.ts";
 import { slashingPoolMethods } from "./methods/pools/slashings.ts";
 import { voluntaryExitPoolMethods } from "./methods/pools/voluntary-exits.ts";
@@ -52,8 +53,11 @@ import { validatorMethods } from "./methods/states/validators.ts";
 import { withdrawalMethods } from "./methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "./methods/validator/attestation-production.ts";
 import { blockProductionMethods } from "./methods/validator/block-production.ts";
+import { gloasBlockMethods } from "./methods/validator/block-v4.ts";
 import { dutyMethods } from "./methods/validator/duties.ts";
+import { executionBidMethods } from "./methods/validator/execution-bid.ts";
 import { payloadAttestationMethods } from "./methods/validator/payload-attestations.ts";
+import { proposerPreferencesMethods } from "./methods/validator/proposer-preferences.ts";
 import { subscriptionMethods } from "./methods/validator/subscriptions.ts";
 import { syncCommitteeMethods } from "./methods/validator/sync-committee.ts";
 import type { MethodGroup } from "./openrpc.ts";
@@ -70,7 +74,7 @@ const beacon = [
   ...depositSnapshotMethods,
   ...stateBuilderMethods,
   ...envelopeMethods,
-  ...beaconGloasMethods,
+  ...envelopePublicationMethods,
 ] as const;
 const pools = [
   ...attestationPoolMethods,
@@ -78,6 +82,7 @@ const pools = [
   ...voluntaryExitPoolMethods,
   ...blsToExecutionChangePoolMethods,
   ...payloadAttestationPoolMethods,
+  ...executionBidPoolMethods,
 ] as const;
 const validator = [
   ...dutyMethods,
@@ -86,7 +91,9 @@ const validator = [
   ...syncCommitteeMethods,
   ...subscriptionMethods,
   ...payloadAttestationMethods,
-  ...validatorGloasMethods,
+  ...gloasBlockMethods,
+  ...executionBidMethods,
+  ...proposerPreferencesMethods,
 ] as const;
 const node = [...nodeMethods, ...readinessMethods, ...networkMethods] as const;
 

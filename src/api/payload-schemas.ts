@@ -36,6 +36,10 @@ export const PAYLOAD_OBJECTS = {
     object({ aggregation_bits: bits, data: attestationData, signature }),
     "Votes of the payload timeliness committee on the payload of a block.",
   ),
+  PayloadAttestationMessage: described(
+    object({ validator_index: uint64, data: attestationData, signature }),
+    "Vote of a member of a payload timeliness committee.",
+  ),
   PtcDuty: object({ pubkey, validator_index: uint64, slot: uint64 }),
   ExecutionPayloadGloas: object({
     parent_hash: root,
@@ -82,6 +86,7 @@ export const PAYLOAD_OBJECTS = {
     }),
     "Commits to a payload. Amounts are in Gwei.",
   ),
+  SignedExecutionPayloadBid: signed("ExecutionPayloadBid"),
   ExecutionPayloadEnvelope: described(
     object({
       payload: reference("ExecutionPayloadGloas"),
@@ -93,4 +98,14 @@ export const PAYLOAD_OBJECTS = {
     "Reveals the payload of a block.",
   ),
   SignedExecutionPayloadEnvelope: signed("ExecutionPayloadEnvelope"),
+  SignedProposerPreferences: object({
+    message: object({
+      dependent_root: root,
+      proposal_slot: uint64,
+      validator_index: uint64,
+      fee_recipient: address,
+      target_gas_limit: uint64,
+    }),
+    signature,
+  }),
 } satisfies Record<string, JsonSchema>;

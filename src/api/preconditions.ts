@@ -1,8 +1,8 @@
 import type { ChainForkConfig } from "@lodestar/config";
-import { type ForkName, ForkSeq } from "@lodestar/params";
+import { ForkName, ForkSeq } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconChain } from "../chain/chain.ts";
-import { invalidParams, unavailable } from "../errors/failure.ts";
+import { invalidParams, rejected, unavailable } from "../errors/failure.ts";
 import type { ChainView } from "./chain-view.ts";
 
 /** Throws if the node is syncing. */
@@ -40,6 +40,17 @@ export function requireVerifiedBlock(
   const { status } = forkChoice.payloadBlock({ root, payloadStatus })?.execution ?? {};
   if (status === "invalid") throw unavailable(`The execution payload of block ${root} is invalid.`);
   throw unavailable(`Block ${root} is verified only optimistically: its execution payload is not validated yet.`);
+}
+
+/** Throws if a submitted object is for a slot before gloas, which has no such objects. */
+export function refuseBeforeGloas(config: ChainForkConfig, slot: Slot, noun: string): void {
+  try {
+    // An infinite slot would belong to a fork that is not scheduled.
+    requireForkAt(config, ForkName.gloas, Math.min(slot, Number.MAX_SAFE_INTEGER), noun);
+  } catch (error) {
+    const { message } = error as Error;
+    throw rejected(`The submission was rejected: ${message}`, { detail: message });
+  }
 }
 
 /**

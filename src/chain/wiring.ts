@@ -290,6 +290,8 @@ export function wireParts(
     config,
     clock,
     tracker,
+    forkChoice,
+    pools,
     proposerHead,
     states,
     parentPayloads,

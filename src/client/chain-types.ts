@@ -194,6 +194,9 @@ export type PayloadAttestationData = {
 /** Votes of the payload timeliness committee on the payload of a block. */
 export type PayloadAttestation = { aggregation_bits: Bits; data: PayloadAttestationData; signature: Signature };
 
+/** Vote of a member of a payload timeliness committee. */
+export type PayloadAttestationMessage = { validator_index: Uint64; data: PayloadAttestationData; signature: Signature };
+
 export type PtcDuty = { pubkey: Pubkey; validator_index: Uint64; slot: Uint64 };
 
 /** Commits to a payload. Amounts are in Gwei. */
@@ -212,6 +215,8 @@ export type ExecutionPayloadBid = {
   execution_requests_root: Root;
 };
 
+export type SignedExecutionPayloadBid = { message: ExecutionPayloadBid; signature: Signature };
+
 /** Reveals the payload of a block. */
 export type ExecutionPayloadEnvelope = {
   payload: ExecutionPayloadGloas;
@@ -222,6 +227,17 @@ export type ExecutionPayloadEnvelope = {
 };
 
 export type SignedExecutionPayloadEnvelope = { message: ExecutionPayloadEnvelope; signature: Signature };
+
+export type SignedProposerPreferences = {
+  message: {
+    dependent_root: Root;
+    proposal_slot: Uint64;
+    validator_index: Uint64;
+    fee_recipient: Address;
+    target_gas_limit: Uint64;
+  };
+  signature: Signature;
+};
 
 /** Proof of one path or generalized index of a state. */
 export type StateProof = {
@@ -1045,11 +1061,6 @@ export interface DataColumnSidecarGloas {
   beacon_block_root: Root;
 }
 
-export interface SignedExecutionPayloadBid {
-  message: ExecutionPayloadBid;
-  signature: Signature;
-}
-
 export interface BuilderDepositRequest {
   pubkey: Pubkey;
   withdrawal_credentials: Root;
@@ -1072,12 +1083,6 @@ export interface BuilderPendingWithdrawal {
   fee_recipient: Address;
   amount: Uint64;
   builder_index: Uint64;
-}
-
-export interface PayloadAttestationMessage {
-  validator_index: Uint64;
-  data: PayloadAttestationData;
-  signature: Signature;
 }
 
 /** Types by fork. A fork without the type has `never`. */

@@ -32,6 +32,8 @@ import type {
   EthLog,
   EthReceipt,
   EthTransaction,
+  ExecutionPayloadBid,
+  ExecutionPayloadEnvelope,
   Fork,
   ForkName,
   Hex,
@@ -40,6 +42,7 @@ import type {
   LightClientOptimisticUpdate,
   PayloadAttestation,
   PayloadAttestationData,
+  PayloadAttestationMessage,
   Peer,
   ProposerDuty,
   ProposerSlashing,
@@ -52,7 +55,9 @@ import type {
   SignedBeaconBlock,
   SignedBLSToExecutionChange,
   SignedBlindedBeaconBlock,
+  SignedExecutionPayloadBid,
   SignedExecutionPayloadEnvelope,
+  SignedProposerPreferences,
   SignedVoluntaryExit,
   SingleAttestation,
   StateBuilder,
@@ -515,31 +520,18 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<SignedExecutionPayloadEnvelope>;
-  /** Submits a builder's bid. Not implemented. */
-  post_v1_beacon_execution_payload_bids(
-    params: {
-      /** Bid signed by its builder. */
-      signed_bid: object;
-      /** Fork of the object. Default: the fork of its slot. */
-      consensus_version?:
-        | "phase0"
-        | "altair"
-        | "bellatrix"
-        | "capella"
-        | "deneb"
-        | "electra"
-        | "fulu"
-        | "gloas"
-        | "heze";
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
-  /** Publishes an execution payload envelope. Not implemented. */
+  /** Publishes the envelope with the payload of a block. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. */
   post_v1_beacon_execution_payload_envelopes(
     params: {
-      /** Envelope signed by its builder, optionally with blobs. */
-      signed_envelope_or_contents: object;
-      /** Validation that it must pass before it is broadcast. */
+      /** An envelope signed by its builder or proposer, with the blobs of the block unless this node built the payload. */
+      signed_envelope_or_contents:
+        | SignedExecutionPayloadEnvelope
+        | {
+            signed_execution_payload_envelope: SignedExecutionPayloadEnvelope;
+            kzg_proofs: ReadonlyArray<Bytes>;
+            blobs: ReadonlyArray<Bytes>;
+          };
+      /** Validation that the envelope must pass before it is broadcast; otherwise it is rejected. Default: gossip. */
       broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
@@ -552,30 +544,11 @@ export interface Methods<F extends ForkName = ForkName> {
         | "fulu"
         | "gloas"
         | "heze";
-      /** True if the blobs are included. */
+      /** Whether the blobs are included. */
       blob_data_included?: boolean;
     },
     options?: CallOptions,
-  ): Promise<unknown>;
-  /** Submits payload attestations. Not implemented. */
-  post_v1_beacon_pool_payload_attestations(
-    params: {
-      /** The signed attestations. */
-      messages: ReadonlyArray<object>;
-      /** Fork of the object. Default: the fork of its slot. */
-      consensus_version?:
-        | "phase0"
-        | "altair"
-        | "bellatrix"
-        | "capella"
-        | "deneb"
-        | "electra"
-        | "fulu"
-        | "gloas"
-        | "heze";
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
+  ): Promise<200 | 202>;
   /** Submits unaggregated attestations. Each is validated on its own. */
   post_v1_beacon_pool_attestations(
     params: {
@@ -707,6 +680,44 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<PayloadAttestation>>;
+  /** Submits votes of members of the current slot's payload timeliness committee. Each is validated on its own. */
+  post_v1_beacon_pool_payload_attestations(
+    params: {
+      /** Votes, each signed by its validator. */
+      messages: ReadonlyArray<PayloadAttestationMessage>;
+      /** Fork of the object. Default: the fork of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Submits a builder's bid for the current or the next slot, which the proposer's preferences have to allow. */
+  post_v1_beacon_execution_payload_bids(
+    params: {
+      /** Bid signed by its builder. */
+      signed_bid: SignedExecutionPayloadBid;
+      /** Fork of the object. Default: the fork of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<true>;
   /** Network identity of the node: peer id, ENR, addresses and metadata. */
   get_v1_node_identity(
     params?: Record<string, never>,
@@ -1102,31 +1113,59 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<PayloadAttestationData | null>;
-  /** A new block without its payload. Not implemented. */
+  /** A new block on the head for its proposer to sign, with a self-built bid or a builder's bid that is worth more. A self-built payload is included, or kept by the node. */
   get_v4_validator_blocks_slot(
     params: {
-      /** The slot of the block. */
+      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
       slot: string | number | bigint;
       /** The proposer's signature over the epoch. */
       randao_reveal: Hex;
-      /** At most 32 bytes of text or hex. */
+      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
       graffiti?: string;
       /** Accepts the point at infinity as the reveal. */
       skip_randao_verification?: boolean;
-      /** True to include the payload. */
+      /** False to leave out a self-built payload, which only this node can reveal then. Default: true. */
       include_payload?: boolean;
-      /** Weight of builder bids, in percent. */
+      /** Weight of bids against the local payload in percent: 0 always prefers the local payload, 2^64-1 a bid. Default: 100. */
       builder_boost_factor?: string | number | bigint;
     },
     options?: CallOptions,
-  ): Promise<unknown>;
+  ): Promise<
+    | BeaconBlock<F>
+    | {
+        block: BeaconBlock<F>;
+        execution_payload_envelope: ExecutionPayloadEnvelope;
+        kzg_proofs: Array<Bytes>;
+        blobs: Array<Bytes>;
+      }
+  >;
   /** Alias of get_v4_validator_blocks_slot. */
   get_v4_validator_block: Methods<F>["get_v4_validator_blocks_slot"];
-  /** Submits proposer preferences for builders. Not implemented. */
+  /** The envelope of a block whose payload this node built, for the proposer or the builder to sign. */
+  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
+    params: {
+      /** Slot of the block. */
+      slot: string | number | bigint;
+      /** Root of the block. */
+      beacon_block_root: Hex;
+    },
+    options?: CallOptions,
+  ): Promise<ExecutionPayloadEnvelope>;
+  /** A bid of a builder for a payload that this node builds, to sign. It offers the value of the payload, as far as the builder can pay it. */
+  get_v1_validator_execution_payload_bids_slot_builderIndex(
+    params: {
+      /** The current or the next slot. */
+      slot: string | number | bigint;
+      /** Index of an active builder. */
+      builder_index: string | number | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<ExecutionPayloadBid>;
+  /** Submits the fee recipients and gas limits that proposers want, which bids have to match. Also prepares the node to propose their blocks. */
   post_v1_validator_proposer_preferences(
     params: {
-      /** Preferences, one per proposal. */
-      signed_preferences: ReadonlyArray<object>;
+      /** Preferences, one for each proposal of the current and the next epoch. */
+      signed_preferences: ReadonlyArray<SignedProposerPreferences>;
       /** Fork of the object. Default: the fork of its slot. */
       consensus_version?:
         | "phase0"
@@ -1140,27 +1179,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | "heze";
     },
     options?: CallOptions,
-  ): Promise<unknown>;
-  /** A builder's bid to sign. Not implemented. */
-  get_v1_validator_execution_payload_bids_slot_builderIndex(
-    params: {
-      /** The slot of the block. */
-      slot: string | number | bigint;
-      /** The builder. */
-      builder_index: string | number | bigint;
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
-  /** An execution payload envelope to sign. Not implemented. */
-  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
-    params: {
-      /** The slot of the block. */
-      slot: string | number | bigint;
-      /** The block. */
-      beacon_block_root: Hex;
-    },
-    options?: CallOptions,
-  ): Promise<unknown>;
+  ): Promise<true>;
   /** All scheduled forks, past and future. */
   get_v1_config_fork_schedule(params?: Record<string, never>, options?: CallOptions): Promise<Array<Fork>>;
   /** Constants, preset and configuration of the chain. */
@@ -3501,9 +3520,7 @@ export const METHOD_NAMES = [
   "get_v1_beacon_deposit_snapshot",
   "post_v1_beacon_states_stateId_builders",
   "get_v1_beacon_execution_payload_envelopes_blockId",
-  "post_v1_beacon_execution_payload_bids",
   "post_v1_beacon_execution_payload_envelopes",
-  "post_v1_beacon_pool_payload_attestations",
   "post_v1_beacon_pool_attestations",
   "get_v1_beacon_pool_attester_slashings",
   "post_v1_beacon_pool_attester_slashings",
@@ -3519,6 +3536,8 @@ export const METHOD_NAMES = [
   "get_v1_beacon_pool_bls_to_execution_changes",
   "post_v1_beacon_pool_bls_to_execution_changes",
   "get_v1_beacon_pool_payload_attestations",
+  "post_v1_beacon_pool_payload_attestations",
+  "post_v1_beacon_execution_payload_bids",
   "get_v1_node_identity",
   "get_v1_node_peers",
   "get_v1_node_peers_peerId",
@@ -3568,9 +3587,9 @@ export const METHOD_NAMES = [
   "get_v1_validator_payload_attestation_data",
   "get_v4_validator_blocks_slot",
   "get_v4_validator_block",
-  "post_v1_validator_proposer_preferences",
-  "get_v1_validator_execution_payload_bids_slot_builderIndex",
   "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",
+  "get_v1_validator_execution_payload_bids_slot_builderIndex",
+  "post_v1_validator_proposer_preferences",
   "get_v1_config_fork_schedule",
   "get_v1_config_spec",
   "get_v1_config_deposit_contract",

@@ -41,7 +41,9 @@ const ofAttestations = (path: string): Twins => younger(get(path), 1);
 /** Members that the first versions of block production omit. */
 const BESIDE_VERSION_3 = ["execution_payload_blinded", "execution_payload_value", "consensus_block_value"];
 
-const ofGloas = (operation: RestPath): Twins => ({ [ForkName.gloas]: { document: "v5.0.0-alpha", operation } });
+const ofGloas = (operation: RestPath, variant = 0): Twins => ({
+  [ForkName.gloas]: { document: "v5.0.0-alpha", operation, variant },
+});
 
 /** Operations whose documents lack the format of gloas, or a name of this client. */
 const UNDOCUMENTED_IN_GLOAS = [
@@ -104,6 +106,8 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
     },
   },
   get_v1_beacon_blinded_blocks_blockId: ofGloas(get("/eth/v2/beacon/blocks/{block_id}")),
+  // With the payload.
+  get_v4_validator_blocks_slot: ofGloas(get("/eth/v4/validator/blocks/{slot}"), 1),
   get_v1_debug_fork_choice: younger(get("/eth/v1/debug/fork_choice")),
 };
 

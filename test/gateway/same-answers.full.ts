@@ -3,3 +3,4 @@ import { testSameAnswers } from "./same-answers.ts";
 
 testSameAnswers(ForkName.phase0);
 testSameAnswers(ForkName.electra);
+testSameAnswers(ForkName.gloas);

@@ -20,10 +20,11 @@ const COMPARED = inExampleOrder(methods)
 const SPECIAL = Object.entries(SPECIAL_CALLS).filter(([name]) => COMPARED.some(([compared]) => compared === name));
 
 /**
- * Calls with another error text: ids that are invalid in a path, and aggregates, which use an operation with the
- * committee index from electra on.
+ * Calls with another error text: ids that are invalid in a path, aggregates, which use an operation with the committee
+ * index from electra on, and lists of all fields of a state, which are cut since gloas.
  */
 const OTHERWISE_SAID = [
+  "getStateProof",
   "get_v1_node_peers_peerId",
   "get_v1_validator_aggregate_attestation",
   "get_v1_validator_aggregate_and_proof",

@@ -27,6 +27,9 @@ interface Twin {
   response: { result?: unknown; error?: { data: { status: number } } };
 }
 
+/** Operations whose objects the client cannot write for earlier forks. */
+const OF_GLOAS = ["publishExecutionPayloadEnvelope", "publishExecutionPayloadBid"];
+
 /** Operations whose blocks are never blinded since gloas. */
 const BLINDED = ["publishBlindedBlockV2", "getBlindedBlock"];
 
@@ -39,6 +42,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   // It cannot send unsupported formats: of future forks, and blinded blocks without a payload.
   if (response.error?.data.status === 501) return;
   if (name === "publishBlindedBlockV2" && chain.fork === ForkName.phase0) return;
+  if (OF_GLOAS.includes(name) && chain.fork !== ForkName.gloas) return;
   if (BLINDED.includes(name) && chain.fork === ForkName.gloas) return;
   const clients = getClient({ baseUrl: served.restUrl }, { config: chain.api.chainConfig });
   const client = clients[family] as unknown as Record<string, ClientMethod>;
@@ -92,7 +96,7 @@ async function argsOf(
     if (typeof args[key] === "string") args[key] = fromHex(args[key]);
   }
   if (name === "prepareBeaconProposer") return withHexRecipients(args as unknown as Preparations);
-  if (name === "produceBlockV3") return withText(args as { graffiti: Uint8Array });
+  if (name === "produceBlockV3" || name === "produceBlockV4") return withText(args as { graffiti: Uint8Array });
   if (name === "getStateBuilders") return withBuilderFilter(args as unknown as { filter: { ids: unknown } });
   if (name === "postStateValidators") return withFilter(args as { filter: { ids: unknown; statuses: unknown } });
   return name.endsWith("Duties") ? withIndices(chain, args as { indices?: (number | string)[] }) : args;

@@ -4,6 +4,7 @@ import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BuiltPayload } from "../../execution/engine.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
+import { prefersBid } from "../production/builder-bids.ts";
 import { type BidExpectation, faultOfExecutionBid, verifyBidSignature } from "./bid-validation.ts";
 
 interface ExecutionBidsParts {
@@ -49,9 +50,13 @@ export class ExecutionBids {
 
   /**
    * Returns the local payload or the best bid, if that pays the proposer more. A bid with a value of 0 is not used.
-   * Rejects only if both are missing.
+   * Rejects only if both are missing. `boostFactor` is the weight of bids in percent.
    */
-  async choose(building: Promise<BuiltPayload>, expectation: BidExpectation): Promise<BuiltPayload | Bid> {
+  async choose(
+    building: Promise<BuiltPayload>,
+    expectation: BidExpectation,
+    boostFactor?: bigint,
+  ): Promise<BuiltPayload | Bid> {
     const { logger } = this.#parts;
     const best = this.#best(expectation);
     if (!best) return building;
@@ -64,7 +69,9 @@ export class ExecutionBids {
       this.#noLocalPayload.raise({ slot, error });
       return best;
     }
-    const isBidBetter = local.shouldOverrideBuilder !== true && BigInt(value) * WEI_PER_GWEI > local.value;
+    const bidValue = BigInt(value) * WEI_PER_GWEI;
+    const isMore = boostFactor === undefined ? bidValue > local.value : prefersBid(local.value, bidValue, boostFactor);
+    const isBidBetter = local.shouldOverrideBuilder !== true && isMore;
     logger.debug(isBidBetter ? "Using a builder's bid" : "Using the local payload", {
       slot,
       builderIndex,

@@ -115,6 +115,8 @@ export class BlockProducer {
   /** Keyed by block hash. A payload with its blobs takes several megabytes. */
   readonly #payloads = new ProducedCache<RootHex, BuiltPayload>();
   readonly #builtHashes = new LruMap<RootHex, true>(KEPT_HASHES);
+  /** By block root: blocks with a self-built payload since gloas. */
+  readonly #envelopes = new ProducedCache<RootHex, gloas.ExecutionPayloadEnvelope>();
   /** Keyed by block root. */
   readonly #postStates = new ProducedCache<RootHex, CachedBeaconStateAllForks>();
 
@@ -122,13 +124,20 @@ export class BlockProducer {
     this.#parts = parts;
   }
 
-  /** Produces a block with a locally built payload or, since gloas, with the best bid of a builder if that is better. */
-  async produce(request: BlockRequest): Promise<ProducedFullBlock> {
+  /**
+   * Produces a block with a locally built payload or, since gloas, with the best bid of a builder if that is better. By
+   * default, bids have the same weight as the local payload.
+   */
+  async produce(request: BlockRequest, boostFactor?: bigint): Promise<ProducedFullBlock> {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const base = await this.#baseFor(preState, request);
     const chosen = base
-      ? await this.#parts.executionBids.choose(this.#buildGloasPayload(preState, request, base), { ...request, base })
+      ? await this.#parts.executionBids.choose(
+          this.#buildGloasPayload(preState, request, base),
+          { ...request, base },
+          boostFactor,
+        )
       : await this.#buildPayload(preState, request);
     const signedBid = chosen && "signature" in chosen ? chosen : undefined;
     const payload = chosen && "payload" in chosen ? chosen : null;
@@ -189,6 +198,11 @@ export class BlockProducer {
     return this.#postStates.get(root);
   }
 
+  /** Returns the envelope that reveals the payload of a recently produced block. */
+  envelopeOf(root: RootHex): gloas.ExecutionPayloadEnvelope | undefined {
+    return this.#envelopes.get(root);
+  }
+
   #toFullBlock(assembled: AssembledBlock, payload: BuiltPayload | null, request: BlockRequest): ProducedFullBlock {
     const { block, postState } = assembled;
     const root = toRootHex(
@@ -201,7 +215,9 @@ export class BlockProducer {
     this.#postStates.set(root, postState, request);
     const produced = { ...assembled, isBlinded: false as const, root, blobsBundle: payload?.blobsBundle };
     if (!payload || !hasEnvelope(this.#parts.config, block.slot)) return produced;
-    return { ...produced, envelope: payloadEnvelope({ root, parentRoot: block.parentRoot }, payload) };
+    const envelope = payloadEnvelope({ root, parentRoot: block.parentRoot }, payload);
+    this.#envelopes.set(root, envelope, request);
+    return { ...produced, envelope };
   }
 
   #preState({ parentRoot, slot }: BlockRequest): Promise<CachedBeaconStateAllForks> {
@@ -261,7 +277,7 @@ export class BlockProducer {
     const { config, engine, payloadBuilder } = this.#parts;
     const fork = config.getForkName(request.slot) as ForkPostBellatrix;
     // Engines that build at once keep their own gas limit.
-    const targetGasLimit = engine.buildsAtOnce ? undefined : Number(gasLimit);
+    const targetGasLimit = request.targetGasLimit ?? (engine.buildsAtOnce ? undefined : Number(gasLimit));
     const proposed = { ...request, parent, withdrawals, targetGasLimit };
     const built = this.#keep(await payloadBuilder.build(payloadRequest(config, fork, preState, proposed)), request);
     return request.alterPayload?.(built) ?? built;

@@ -15,12 +15,13 @@ import type { StateStore } from "../states/state-store.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerHead } from "./proposer-head.ts";
+import { type PreferencesSource, preferencesFor } from "./proposer-preferences.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 /** If a slot has no block by then, it is probably empty. */
 const SHARE_OF_SLOT_TO_WAIT = 2 / 3;
 
-interface PayloadPreparerParts {
+interface PayloadPreparerParts extends PreferencesSource {
   config: BeaconConfig;
   clock: Clock;
   tracker: HeadTracker;
@@ -154,8 +155,10 @@ export class PayloadPreparer {
     const isKnown = computeEpochAtSlot(slot) < computeEpochAtSlot(headState.slot) + knownEpochs;
     const { epochCtx } = isKnown ? headState : await states.afterBlock(parentRoot, slot);
     const proposerIndex = epochCtx.getBeaconProposer(slot);
-    const feeRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
-    if (!feeRecipient) return null;
+    const preparedRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
+    if (!preparedRecipient) return null;
+    const preferences = preferencesFor(this.#parts, { slot, parentRoot });
+    const feeRecipient = preferences?.feeRecipient ?? preparedRecipient;
     const preState = await states.afterBlock(parentRoot, slot);
     const base = isForkPostGloas(fork)
       ? await parentPayloads.baseFor(preState, head)
@@ -163,7 +166,7 @@ export class PayloadPreparer {
     const { parent } = base;
     // The merge transition payload has no known parent.
     if (!parent) return null;
-    const targetGasLimit = "gasLimit" in base ? Number(base.gasLimit) : undefined;
+    const targetGasLimit = "gasLimit" in base ? Number(preferences?.targetGasLimit ?? base.gasLimit) : undefined;
     const proposed = { ...base, slot, parentRoot, feeRecipient, parent, targetGasLimit };
     return { request: payloadRequest(config, fork, preState, proposed), proposerIndex };
   }

@@ -109,6 +109,11 @@ export class RestRequestBuilder {
     if (this.#requiresForkHeader && headers[FORK_HEADER] === undefined) {
       headers = { ...headers, [FORK_HEADER]: this.#options.forkAt(body && slotInJson(body)) };
     }
+    for (const { param } of this.#locations) {
+      const { name, inferFrom } = param.header ?? {};
+      if (body === undefined || inferFrom === undefined || args[param.key] !== undefined) continue;
+      headers = { ...headers, [name!.toLowerCase()]: inferFrom(body) };
+    }
     let path = this.#path[0]!;
     for (let at = 1; at < this.#path.length; at += 2) path += params[this.#path[at]!]! + this.#path[at + 1]!;
     const url = query === undefined || query.size === 0 ? path : `${path}?${query}`;

@@ -33,6 +33,19 @@ const wrongBlocks: SpecialCall[] = [
   fails("the last of all slots", REJECTED, (chain) => blockWith(chain, { slot: LAST_UINT64 })),
 ];
 
+const changed = ({ message, signature }: SignedJson, changes: Record<string, unknown>) => [
+  { message: { ...message, ...changes }, signature },
+];
+const changedEnvelope = async (chain: ExampleDevChain, changes: Record<string, unknown>) =>
+  changed((await chain.signedEnvelope()) as unknown as SignedJson, changes);
+const changedBid = async (chain: ExampleDevChain, changes: Record<string, unknown>) => {
+  await chain.signedEnvelope();
+  await chain.caller
+    .call("post_v1_validator_proposer_preferences", [[await chain.proposerPreferences()]])
+    .catch(() => {});
+  return changed((await chain.signedBid()) as unknown as SignedJson, changes);
+};
+
 /** Invalid proof paths; `id` is of an existing state or block. */
 const wrongPaths = (id: string): SpecialCall[] => [
   fails("an unknown field", INVALID, () => [id, ["slots"]]),
@@ -191,8 +204,17 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("a column that no block has", INVALID, () => ["head", [0, 128]]),
   ],
   post_v1_beacon_states_stateId_builders: absentState(),
-  post_v1_beacon_execution_payload_bids: [fails("an object that is no bid", INVALID, () => [{}])],
-  post_v1_beacon_execution_payload_envelopes: [fails("an object that is no envelope", INVALID, () => [{}])],
+  post_v1_beacon_execution_payload_bids: [
+    fails("an object that is no bid", INVALID, () => [{}]),
+    fails("a builder that does not exist", REJECTED, (chain) => changedBid(chain, { builder_index: "99" })),
+    fails("a slot of the past", REJECTED, (chain) => changedBid(chain, { slot: "1" })),
+    fails("the last of all slots", REJECTED, (chain) => changedBid(chain, { slot: LAST_UINT64 })),
+  ],
+  post_v1_beacon_execution_payload_envelopes: [
+    fails("an object that is no envelope", INVALID, () => [{}]),
+    fails("an unknown block", REJECTED, (chain) => changedEnvelope(chain, { beacon_block_root: ROOT })),
+    fails("another builder", REJECTED, (chain) => changedEnvelope(chain, { builder_index: "99" })),
+  ],
   get_v1_beacon_execution_payload_envelopes_blockId: absentBlock,
   getStateProof: [
     ...absentState(["slot"]),

@@ -6,7 +6,6 @@ import {
   INVALID,
   LAST_UINT64,
   nothing,
-  ofGloas,
   REJECTED,
   ROOT,
   type SignedJson,
@@ -117,5 +116,15 @@ export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     ),
   ],
   get_v1_beacon_pool_payload_attestations: [fails("a slot before gloas", INVALID, () => ["1"], ForkName.fulu)],
-  post_v1_beacon_pool_payload_attestations: ofGloas([]),
+  post_v1_beacon_pool_payload_attestations: [
+    nothing("no votes"),
+    fails("a validator that does not exist", REJECTED, async (chain) => {
+      const [vote] = await chain.payloadAttestations();
+      return [[{ ...vote, validator_index: "99" }]];
+    }),
+    fails("another slot than the current one", REJECTED, async (chain) => {
+      const [vote] = await chain.payloadAttestations();
+      return [[{ ...vote, data: { ...(vote!.data as object), slot: LAST_UINT64 } }]];
+    }),
+  ],
 };

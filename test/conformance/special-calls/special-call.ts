@@ -42,10 +42,6 @@ export const answers = (what: string, result: unknown, params: SpecialCall["para
 /** A list that is a single parameter may be empty. */
 export const nothing = (what: string): SpecialCall => ({ ...answers(what, true, () => [[]]), only: ForkName.fulu });
 
-export const ofGloas = (...params: unknown[]): SpecialCall[] => [
-  fails("a fork that is not known", UNSUPPORTED, () => params),
-];
-
 /** Ids of missing states or blocks, followed by the method's other parameters. */
 const absent = (...others: unknown[]): SpecialCall[] => [
   fails("an unknown root", NOT_FOUND, () => [ROOT, ...others]),

@@ -8,7 +8,6 @@ import {
   LAST_UINT64,
   NOT_FOUND,
   nothing,
-  ofGloas,
   PUBKEY,
   REJECTED,
   ROOT,
@@ -197,16 +196,28 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
     { ...answers("unknown validators", [], (chain) => [chain.epoch, ["99"]]), only: ForkName.gloas },
   ],
-  get_v4_validator_blocks_slot: [
-    ...ofGloas(LAST_UINT64, SIGNATURE),
-    fails("too long a graffiti", INVALID, async (chain) => [chain.slot, await chain.randaoReveal(), "é".repeat(17)]),
-  ],
+  get_v4_validator_blocks_slot: wrongProductions,
   get_v1_validator_payload_attestation_data: [
     fails("a slot that has not come", INVALID, (chain) => [chain.slot + 1]),
     fails("a slot of the past", INVALID, (chain) => [chain.slot - 2]),
     fails("the last of all slots", INVALID, () => [LAST_UINT64]),
   ],
-  post_v1_validator_proposer_preferences: ofGloas([]),
-  get_v1_validator_execution_payload_bids_slot_builderIndex: ofGloas(LAST_UINT64, LAST_UINT64),
-  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot: ofGloas(LAST_UINT64, ROOT),
+  post_v1_validator_proposer_preferences: [
+    nothing("no preferences"),
+    fails("a validator that is not the proposer", REJECTED, async (chain) => [
+      [changedMessage(await chain.proposerPreferences(), { validator_index: "99" })],
+    ]),
+    fails("a slot of the past", REJECTED, async (chain) => [
+      [changedMessage(await chain.proposerPreferences(), { proposal_slot: "1" })],
+    ]),
+  ],
+  get_v1_validator_execution_payload_bids_slot_builderIndex: [
+    fails("a slot of the past", INVALID, (chain) => [chain.slot - 1, 0]),
+    fails("a slot too far ahead", INVALID, (chain) => [chain.slot + 2, 0]),
+    fails("a builder that does not exist", INVALID, (chain) => [chain.slot + 1, LAST_UINT64]),
+  ],
+  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot: [
+    { ...fails("an unknown block", NOT_FOUND, (chain) => [chain.slot, ROOT]), only: ForkName.gloas },
+    fails("a slot before gloas", INVALID, () => ["1", ROOT], ForkName.fulu),
+  ],
 };

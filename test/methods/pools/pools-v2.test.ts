@@ -13,7 +13,6 @@ const SLASHINGS = "v2_beacon_pool_attester_slashings";
 const CHANGES = "v1_beacon_pool_bls_to_execution_changes";
 const INVALID = -32602;
 const REJECTED = -32003;
-const UNSUPPORTED = -32004;
 
 const standard = new OpenApi("v4.0.0");
 
@@ -146,7 +145,7 @@ it.each([
 ])("%s names the fork that it waits for", async (name, params) => {
   const { devChain } = await openQuietDevChain(1, { validators: 8, forks: [{ fork: "fulu", epoch: 0 }] });
   expect(await new Caller(devChain.api).error(name, params)).toMatchObject({
-    code: UNSUPPORTED,
+    code: INVALID,
     message: expect.stringMatching(/gloas/),
   });
 });

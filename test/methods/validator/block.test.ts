@@ -172,10 +172,11 @@ it("cannot be produced while required deposits are unknown", async () => {
 });
 
 it("blocks of gloas are unsupported by this method", async () => {
-  const chain = { status: { isSyncing: false }, config: { getForkSeq: () => ForkSeq.gloas } } as unknown as BeaconChain;
+  const config = { getForkSeq: () => ForkSeq.gloas, getForkName: () => "gloas" };
+  const chain = { status: { isSyncing: false }, config } as unknown as BeaconChain;
   await expect(produceBlock(chain, { slot: 1, randaoReveal: new Uint8Array(96) })).rejects.toMatchObject({
     kind: "unsupported",
-    message: expect.stringContaining("Blocks of gloas are not produced"),
+    message: expect.stringContaining("use get_v4_validator_blocks_slot"),
   });
 });
 

@@ -36,6 +36,7 @@ import { type OpenedDevChain, QUIET, startQuietDevChain } from "../chain/dev-cha
 import { EVM } from "../chain/evm-chain.ts";
 import { SignedOperations } from "../chain/signed-operations.ts";
 import { Caller } from "./caller.ts";
+import { ExamplePayloads } from "./example-payloads.ts";
 import { GOSSIP_PEERS, PENDING_FUTURE } from "./node-fixtures.ts";
 import { CONNECTED_OUT, networkWith, PEERS } from "./peers.ts";
 
@@ -230,6 +231,31 @@ export class ExampleDevChain implements ExampleChain {
     const json = sszTypesFor(this.fork).SignedBeaconBlock.toJson(signed as never) as Json;
     const isWrapped = isForkPostDeneb(this.fork) && !isForkPostGloas(this.fork);
     return isWrapped ? { signed_block: json, kzg_proofs: [], blobs: [] } : json;
+  }
+
+  async signedBlockRoot(): Promise<RootHex> {
+    const { SignedBeaconBlock, BeaconBlock } = sszTypesFor(this.fork);
+    const block = (await this.signedBlock()) as { signed_block?: Json };
+    const { message } = SignedBeaconBlock.fromJson(block.signed_block ?? block);
+    return toHex((BeaconBlock as Type<unknown>).hashTreeRoot(message));
+  }
+
+  readonly #payloads = new ExamplePayloads(this);
+
+  signedEnvelope(): Promise<Json> {
+    return this.#payloads.envelope();
+  }
+
+  payloadAttestations(): Promise<Json[]> {
+    return this.#payloads.attestations();
+  }
+
+  proposerPreferences(): Promise<Json> {
+    return this.#payloads.preferences();
+  }
+
+  signedBid(): Promise<Json> {
+    return this.#payloads.bid();
   }
 
   async attestations(): Promise<Json[]> {

@@ -8,6 +8,7 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 import type { AnySignedBlock } from "../../../chain/import/apply-block.ts";
 import { BlockRejection, isNodeStopping, isWaitingForEngine } from "../../../chain/import/block-rejection.ts";
 import { verifyBlindedBlock } from "../../../chain/import/verify-block.ts";
+import { hasEnvelope } from "../../../chain/payloads/new-payload.ts";
 import { markBlockExpected, markBlockSeen, reportConflict, ValidatedBlock } from "../../../chain/validation/block.ts";
 import { GossipValidationError } from "../../../chain/validation/outcome.ts";
 import { unavailable } from "../../../errors/failure.ts";
@@ -211,7 +212,8 @@ async function publish(
   const isKnown = await isStored(chain, signed);
   if (mustBeUnique || !isKnown) await rejectEquivocation(chain, signed);
   if (isKnown) return { imported: true };
-  requireBlobCount(chain, contents);
+  // Since gloas, blobs are published with the payload.
+  if (!hasEnvelope(chain.config, signed.message.slot)) requireBlobCount(chain, contents);
   const { slot } = signed.message;
   const root = rootOf(chain, signed.message);
   const validated = await requireGossipRules(chain, signed, () => ValidatedBlock.validate(chain.validation, signed));

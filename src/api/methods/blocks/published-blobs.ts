@@ -1,6 +1,7 @@
 import { CELLS_PER_EXT_BLOB } from "@lodestar/params";
 import type { deneb, SignedBlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { bidOf } from "../../../chain/blocks/bid.ts";
 import { blockRoot } from "../../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import type { BlobsAndProofs } from "../../../chain/data/data-availability.ts";
@@ -56,8 +57,9 @@ export function blockRejected(reason: string) {
  */
 function builtBlobs({ producer }: BeaconChain, contents: SignedBlockContents): PayloadBlobs | undefined {
   const { signedBlock } = contents;
-  const { executionPayload } = signedBlock.message.body as deneb.BeaconBlockBody;
-  const bundle = producer.builtPayload(toRootHex(executionPayload.blockHash))?.blobsBundle;
+  const { body } = signedBlock.message;
+  const { blockHash } = bidOf({ body }) ?? (body as deneb.BeaconBlockBody).executionPayload;
+  const bundle = producer.builtPayload(toRootHex(blockHash))?.blobsBundle;
   if (bundle === undefined) return undefined;
   const { blobs, proofs } = blobsOf(contents);
   const isUnchanged =

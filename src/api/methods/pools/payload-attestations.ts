@@ -1,8 +1,12 @@
 import { ForkName } from "@lodestar/params";
-import { defineOperation, get, optional } from "../../definition.ts";
+import { ssz } from "@lodestar/types";
+import { defineOperation, get, optional, post, required } from "../../definition.ts";
+import { CONSENSUS_VERSION, requireVersion } from "../../params/consensus-version.ts";
 import { slot } from "../../params/scalars.ts";
-import { requireForkAt } from "../../preconditions.ts";
-import { list, shape } from "../../schemas.ts";
+import { payloadList, plainSszPayload } from "../../params/ssz-payload.ts";
+import { refuseBeforeGloas, requireForkAt } from "../../preconditions.ts";
+import { ACCEPTED, list, shape } from "../../schemas.ts";
+import { submitAll } from "../../submissions.ts";
 
 const PAYLOAD_ATTESTATIONS = "Payload attestations";
 
@@ -26,4 +30,43 @@ const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttesta
   },
 });
 
-export const payloadAttestationPoolMethods = [getPoolPayloadAttestations] as const;
+const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestationMessages", {
+  name: "post_v1_beacon_pool_payload_attestations",
+  summary: "Submits votes of members of the current slot's payload timeliness committee. Each is validated on its own.",
+  params: {
+    payloadAttestationMessages: required(
+      payloadList(
+        "payload attestation messages",
+        plainSszPayload(
+          "a payload attestation message",
+          ssz.gloas.PayloadAttestationMessage,
+          shape("PayloadAttestationMessage"),
+        ),
+      ),
+      "Votes, each signed by its validator.",
+      { name: "messages" },
+    ),
+    consensusVersion: CONSENSUS_VERSION,
+  },
+  result: ACCEPTED,
+  failures: ["rejected"],
+  rest: [post("/eth/v1/beacon/pool/payload_attestations", { ssz: "body" })],
+  cost: "cheap",
+  access: "submit",
+  since: ForkName.gloas,
+  example: { stage: "attest", params: async (chain) => [await chain.payloadAttestations(), ForkName.gloas] },
+  async handler({ chain, broadcast }, { payloadAttestationMessages, consensusVersion }) {
+    const { config } = chain;
+    for (const { data } of payloadAttestationMessages) {
+      refuseBeforeGloas(config, data.slot, PAYLOAD_ATTESTATIONS);
+      requireVersion(consensusVersion, config.getForkName(data.slot));
+    }
+    await submitAll(
+      payloadAttestationMessages,
+      (messages) => chain.processor.payloadAttestations(messages),
+      (message) => broadcast.payloadAttestation(message),
+    );
+  },
+});
+
+export const payloadAttestationPoolMethods = [getPoolPayloadAttestations, submitPayloadAttestations] as const;

@@ -40,7 +40,7 @@ import {
 import { requireSynced, requireVerifiedHead } from "../../preconditions.ts";
 import { either, list, object, shape } from "../../schemas.ts";
 
-interface BlockProductionRequest {
+export interface BlockProductionRequest {
   slot: Slot;
   randaoReveal: Uint8Array;
   graffiti?: Uint8Array;
@@ -58,7 +58,7 @@ const MAX_EPOCHS_AHEAD = 2;
 /** The compressed point at infinity, which serves as the reveal if verification is skipped. */
 const POINT_AT_INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
-const BLOCK_PRODUCTION_PARAMS = {
+export const BLOCK_PRODUCTION_PARAMS = {
   slot: required(slot, "Slot of the block, after the head: the current slot, or up to two epochs after the head."),
   randaoReveal: required(signature, "The proposer's signature over the epoch."),
   graffiti: optional(graffiti, "At most 32 bytes of text or hex. Default: the graffiti of setGraffiti."),
@@ -190,6 +190,7 @@ function metaOf({ fork, isBlinded, executionPayloadValue, consensusBlockValue }:
 
 /** Produces a block on top of the head with a local payload. */
 export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedFullBlock> {
+  requireSlotBeforeGloas(chain, request);
   const onHead = await requestOnHead(chain, request);
   return chain.producer.produce(onHead);
 }
@@ -199,15 +200,21 @@ async function produceBestBlock(
   chain: BeaconChain,
   { builderBoostFactor, ...request }: BlockProductionRequest & PayloadPreference,
 ): Promise<ProducedBlock> {
+  requireSlotBeforeGloas(chain, request);
   const onHead = await requestOnHead(chain, request);
   return chain.producer.produceBest(onHead, builderBoostFactor);
 }
 
-async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
+function requireSlotBeforeGloas({ config }: BeaconChain, { slot }: BlockProductionRequest): void {
+  if (config.getForkSeq(slot) < ForkSeq.gloas) return;
+  throw unsupported(
+    `Slot ${slot} is of ${config.getForkName(slot)}: use get_v4_validator_blocks_slot, or GET /eth/v4/validator/blocks/{slot} in REST.`,
+  );
+}
+
+/** Returns the request for a block on top of the head. Throws if the node cannot or must not produce it. */
+export async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
   requireSynced(chain);
-  if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
-    throw unsupported("Blocks of gloas are not produced over the API. On a dev chain, its validators propose them.");
-  }
   await chain.pendingVerdicts.retry();
   await chain.refreshHead();
   await requireVerifiedHead(chain);
@@ -220,12 +227,16 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
   if (slot > Math.max(head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH, chain.clock.currentSlot)) {
     throw invalidParams(`Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs after the head of slot ${head.slot}.`);
   }
-  const parentRoot = chain.proposerHead.parentFor(slot).root;
+  const { root: parentRoot, payloadStatus } = chain.proposerHead.parentFor(slot);
   const preState = await chain.states.afterBlock(parentRoot, slot);
   await requireRandaoReveal(chain, preState, request);
   requireUnslashedProposer(preState, slot);
-  const isAnonymous = request.skipRandaoVerification === true;
-  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot, isAnonymous });
+  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), {
+    ...request,
+    parentRoot,
+    parentPayload: payloadStatus === "full" ? "full" : "empty",
+    isAnonymous: request.skipRandaoVerification === true,
+  });
 }
 
 /**
