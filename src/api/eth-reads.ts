@@ -6,6 +6,7 @@ import type { ApiContext } from "./context.ts";
 import type { MethodDefinition } from "./definition.ts";
 import { ethCallMethods } from "./methods/eth/calls.ts";
 import { getLogs } from "./methods/eth/logs.ts";
+import { getBalance, getCode, getStorageAt } from "./methods/eth/state.ts";
 import { ethTraceMethods } from "./methods/eth/traces.ts";
 
 /** Reads the execution layer. Returns the JSON of the result. */
@@ -21,12 +22,15 @@ interface BoundRead {
 /** Methods that only read the execution layer, and therefore run in the thread for reads. */
 export const ETH_READS: readonly MethodDefinition[] = [...ethCallMethods, ...ethTraceMethods, getLogs];
 
+/** Short reads, which run in the thread for reads unless they would wait for others. */
+export const SHORT_ETH_READS: readonly MethodDefinition[] = [getBalance, getCode, getStorageAt];
+
 /** Binds the methods to reads in the same thread. */
 export function bindEthReads(read: EthRead): ReadonlyMap<string, BoundRead> {
   // The handlers of these methods use nothing else.
   const context = { eth: { call: read } } as unknown as ApiContext;
   return new Map(
-    ETH_READS.map((method) => [
+    [...ETH_READS, ...SHORT_ETH_READS].map((method) => [
       method.name,
       {
         call: async (params, signal) =>

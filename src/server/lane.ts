@@ -30,6 +30,11 @@ export class Lane {
     return { running: this.#slots.active, waiting: this.#slots.waiting, rejected: this.#rejected };
   }
 
+  /** True if no call is running. */
+  get isIdle(): boolean {
+    return this.#slots.active === 0;
+  }
+
   async run<T>(cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
     if (!this.#slots.tryAcquire()) await this.#waitForSlot(cancellation?.signal);
     try {

@@ -6,7 +6,7 @@ import { ADDRESS, ETH_STATE_READ, ethOf, FUNDED, STATE_BLOCK } from "./eth-of.ts
 /** The beacon roots contract (EIP-4788). */
 const BEACON_ROOTS = "0x000f3df6d732807ef1319fb7b8bb8522d0beac02";
 
-const getBalance = defineMethod({
+export const getBalance = defineMethod({
   ...ETH_STATE_READ,
   name: "eth_getBalance",
   summary: "Returns the balance of an account, in wei.",
@@ -16,7 +16,7 @@ const getBalance = defineMethod({
   handler: (context, args) => ethOf(context).call("getBalance", args),
 });
 
-const getCode = defineMethod({
+export const getCode = defineMethod({
   ...ETH_STATE_READ,
   name: "eth_getCode",
   summary: "Returns the code of a contract, or the delegation of an account (EIP-7702).",
@@ -26,7 +26,7 @@ const getCode = defineMethod({
   handler: (context, args) => ethOf(context).call("getCode", args),
 });
 
-const getStorageAt = defineMethod({
+export const getStorageAt = defineMethod({
   ...ETH_STATE_READ,
   name: "eth_getStorageAt",
   summary: "Returns the value of a storage slot, as 32 bytes.",

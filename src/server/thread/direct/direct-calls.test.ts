@@ -19,8 +19,12 @@ beforeEach(() => {
 
 /** Sets up a method that `handle` serves at the other end of a port. */
 function connect(handle: ServedMethod["call"], lane = { running: 2, waiting: 1 }) {
-  const method = { name: "test_call", limitMs: LIMIT_MS, timeout: SERVER_ERRORS.serialize(TIMEOUT) };
-  const calls = new DirectCalls({ methods: [method], lane, graceMs: GRACE_MS });
+  const method = { limitMs: LIMIT_MS, timeout: SERVER_ERRORS.serialize(TIMEOUT) };
+  const methods = [
+    { ...method, name: "test_call", isShort: false },
+    { ...method, name: "test_read", isShort: true },
+  ];
+  const calls = new DirectCalls({ methods, lane, graceMs: GRACE_MS });
   const stuck: string[] = [];
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
@@ -64,6 +68,22 @@ it("answers calls of its methods at the other end once it is connected", async (
     { json: large, isCacheable: false },
   ]);
   expect(calls.load).toEqual({ running: 0, waiting: 0, rejected: 0 });
+});
+
+it("accepts short calls while no others run", async () => {
+  const release = Promise.withResolvers<void>();
+  const { calls, open, call } = connect(async (params) => {
+    await release.promise;
+    return encode(params);
+  });
+  expect(calls.accepts("test_read")).toBe(false);
+  open();
+  expect(calls.accepts("test_read")).toBe(true);
+  const called = call("[1]");
+  expect([calls.accepts("test_read"), calls.accepts("test_call")]).toEqual([false, true]);
+  release.resolve();
+  await called;
+  expect(calls.accepts("test_read")).toBe(true);
 });
 
 it("passes on failures with their class, also of parameters that are no JSON", async () => {

@@ -41,8 +41,9 @@ export class DirectCalls {
   }
 
   /** Returns true if calls of a method are currently made in the third thread. */
-  accepts(method: string): boolean {
-    return this.#connection !== undefined && this.#methods.has(method);
+  accepts(name: string): boolean {
+    const method = this.#connection && this.#methods.get(name);
+    return method !== undefined && (!method.isShort || this.#lane.isIdle);
   }
 
   /** Returns undefined if the thread is not connected or the connection closes before the answer arrives. */
@@ -50,8 +51,8 @@ export class DirectCalls {
     { method, params, isIrregular }: DirectCall,
     cancellation: Cancellation | undefined,
   ): Promise<DirectResult | undefined> {
-    return this.#lane.run(cancellation, async () =>
-      this.#connection?.call(this.#methods.get(method)!, params, isIrregular, cancellation),
-    );
+    const called = this.#methods.get(method)!;
+    const call = async () => this.#connection?.call(called, params, isIrregular, cancellation);
+    return called.isShort ? call() : this.#lane.run(cancellation, call);
   }
 }

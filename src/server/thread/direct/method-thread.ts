@@ -34,6 +34,8 @@ export interface DirectMethods {
 
 export interface DirectMethod {
   name: string;
+  /** True for short calls, which go to the main thread while others run in the third thread. */
+  isShort: boolean;
   limitMs: number;
   /** The error for calls that exceed the time limit. */
   timeout: SerializedError;
