@@ -1,24 +1,17 @@
 import type { BeaconConfig } from "@lodestar/config";
-import {
-  type CachedBeaconStateAllForks,
-  computeEpochAtSlot,
-  computeStartSlotAtEpoch,
-} from "@lodestar/state-transition";
-import type { gloas, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { gloas, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
-import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
+import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor/anchor.ts";
 import type { ExecutionBids } from "./bids/execution-bids.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
-import { lazilySigned } from "./blocks/lazily-signed.ts";
 import type { ChainSnapshots } from "./chain-snapshots.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { DataAvailability } from "./data/data-availability.ts";
 import type { SidecarProcessor } from "./data/sidecar-processor.ts";
-import type { PayloadVerdicts } from "./engine/payload-verdicts.ts";
 import type { PendingVerdicts } from "./engine/pending-verdicts.ts";
 import type { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import type { ChainEvents } from "./events.ts";
@@ -26,9 +19,11 @@ import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { PayloadVerification } from "./fork-choice/payloads/payload-verification.ts";
 import { type Checkpoint, type ForkChoiceBlock, type ForkChoiceNode, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SyncStatus } from "./head/sync-status.ts";
+import { HeadSettler } from "./head-settler.ts";
 import type { History } from "./history/history.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
 import type { Arrival } from "./import/import-queue.ts";
+import { OwnImports } from "./import/own-imports.ts";
 import type { ExtraWrites } from "./import/segment.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
@@ -47,6 +42,7 @@ import { asDatabaseError } from "./pubkeys/pubkey-error.ts";
 import type { Pubkeys } from "./pubkeys/pubkeys.ts";
 import { storeRecentBlocks } from "./restoring/recent-blocks.ts";
 import { restoreChain } from "./restoring/restore-chain.ts";
+import { SlotWork } from "./slot-work.ts";
 import type { StateStore } from "./states/state-store.ts";
 import type { AttachedValidators } from "./subscriptions/attached-validators.ts";
 import type { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
@@ -97,6 +93,8 @@ export class BeaconChain {
   readonly #engine: ExecutionEngine;
   /** All components, including internal ones. */
   readonly #wired: WiredParts;
+  readonly #settler: HeadSettler;
+  readonly #ownImports: OwnImports;
   readonly #logger: Logger;
   /** Fork choice anchor and the checkpoints from the anchor state. */
   readonly #anchorCheckpoints: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
@@ -134,12 +132,14 @@ export class BeaconChain {
     this.#pubkeys = pubkeyCache;
     this.#anchorCheckpoints = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const wired = wireParts(parts, opened, {
-      settle: () => this.#settle(),
+      settle: () => this.#settler.settle(),
       refreshHead: () => this.refreshHead(),
-      applyVerdict: (verdicts, block, verdict) => this.#applyVerdict(verdicts, block, verdict),
-      reinstate: (verdicts, block) => this.#reinstate(verdicts, block),
+      applyVerdict: (verdicts, block, verdict) => this.#settler.applyVerdict(verdicts, block, verdict),
+      reinstate: (verdicts, block) => this.#settler.reinstate(verdicts, block),
     });
     this.#wired = wired;
+    this.#settler = new HeadSettler({ ...wired, forkChoice, payloads, logger: this.#logger });
+    this.#ownImports = new OwnImports({ ...wired, clock });
     this.events = wired.events;
     this.blocks = wired.blocks;
     this.payloadStore = wired.payloadStore;
@@ -204,7 +204,13 @@ export class BeaconChain {
 
   /** Starts following the clock. */
   start(): void {
-    this.#stopTicking ??= this.#tick();
+    this.#stopTicking ??= new SlotWork({
+      ...this.#wired,
+      clock: this.clock,
+      engine: this.#engine,
+      forkChoice: this.forkChoice,
+      refreshHead: () => this.refreshHead(),
+    }).start();
     // Catches up on slots that started while the chain was being opened.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#wired.engineNotifier.notify();
@@ -235,24 +241,12 @@ export class BeaconChain {
    *
    * @param extraWrites adds writes to the batch storing the block
    */
-  async importOwnBlock(
+  importOwnBlock(
     produced: ProducedFullBlock,
     signature: GivenSignature,
     extraWrites: ExtraWrites,
   ): Promise<ImportedBlock> {
-    const { block: message, root, postState, blobsBundle } = produced;
-    const { slot, proposerIndex } = message;
-    const signed = signature instanceof Uint8Array ? { message, signature } : lazilySigned(message, signature);
-    const arrivedAt = this.clock.nowSeconds();
-    this.pools.seen.blockProposers.add(slot, proposerIndex, root);
-    this.events.publish("blockGossip", { slot, root, signed });
-    const sidecars = blobsBundle ? await this.data.sidecarsOf(signed, blobsBundle) : [];
-    this.sidecars.add(sidecars);
-    const imported = await this.#wired.importQueue.importOwn({ signed, root, arrivedAt, extraWrites }, postState);
-    // Published once the slashing protection is stored, and the data after the block that it belongs to.
-    this.events.publish("blockCreated", { signed });
-    if (sidecars.length > 0) this.events.publish("sidecarsCreated", { sidecars });
-    return imported;
+    return this.#ownImports.importBlock(produced, signature, extraWrites);
   }
 
   /**
@@ -267,11 +261,8 @@ export class BeaconChain {
   }
 
   /** Imports a payload that was produced by this node and signed by one of its validators. */
-  async importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
-    this.pools.seen.payloads.addEnvelope(envelope.message);
-    const imported = await this.#wired.payloadQueue.importOwn(envelope);
-    this.events.publish("payloadCreated", { signed: envelope });
-    return imported;
+  importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
+    return this.#ownImports.importPayload(envelope);
   }
 
   /**
@@ -325,7 +316,7 @@ export class BeaconChain {
 
   /** Recomputes the head from all attestations received so far. */
   refreshHead(): Promise<void> {
-    return this.#wired.changes.run(() => this.#settle());
+    return this.#wired.changes.run(() => this.#settler.settle());
   }
 
   /** Persists the operation pools and the snapshot being written. */
@@ -380,88 +371,12 @@ export class BeaconChain {
       signal,
     });
     await this.history.data.open();
-    await this.#settle();
+    await this.#settler.settle();
     logger.info("Chain opened", {
       head: this.head.slot,
       justified: forkChoice.justified.epoch,
       finalized: forkChoice.finalized.epoch,
       restored,
-    });
-  }
-
-  #tick(): () => void {
-    const ends = [
-      this.status.follow(),
-      this.clock.onSlot((slot) => this.#onSlot(slot)),
-      this.#engine.onStateChange((state) => {
-        if (!isReachable(state)) return;
-        this.#retryWaiting();
-        this.#wired.payloadPreparer.resume();
-      }),
-      ...[
-        this.#wired.payloadPreparer,
-        this.#wired.epochPreparer,
-        this.#wired.validatorCustody,
-        ...(this.#wired.builderComponents?.followers ?? []),
-      ].map((follower) => follower.start()),
-    ];
-    return () => {
-      for (const end of ends) end();
-    };
-  }
-
-  async #onSlot(slot: Slot): Promise<void> {
-    this.forkChoice.onClockSetBack(slot);
-    this.forkChoice.onTick(slot);
-    this.pools.pruneBySlot(slot);
-    this.subscriptions.prune(slot);
-    this.syncSubscriptions.prune(computeEpochAtSlot(slot));
-    this.#wired.dataMaintenance.onSlot(slot);
-    this.#wired.payloadQueue.onSlot(slot);
-    this.executionBids.onSlot(slot);
-    this.#retryWaiting();
-    await this.refreshHead();
-    this.#wired.engineNotifier.onSlot();
-  }
-
-  /** Retries blocks and payloads that are waiting for the execution engine. */
-  #retryWaiting(): void {
-    void this.#wired.importQueue.retryWaiting();
-    void this.#wired.payloadQueue.retryWaiting();
-  }
-
-  async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
-    const known = this.forkChoice.get(block.root)?.execution.status;
-    // Most verdicts confirm the known status and do not need the queue.
-    if (verdict.status === "optimistic" || verdict.status === known) return;
-    await this.#wired.changes.run(async () => {
-      if (await verdicts.apply(block, verdict)) await this.#settle();
-    });
-  }
-
-  async #reinstate(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void> {
-    await this.#wired.changes.run(async () => {
-      if (await verdicts.reinstate(block)) await this.#settle();
-    });
-  }
-
-  async #settle(): Promise<void> {
-    await this.#wired.tracker.refresh();
-    await this.lightClient.follow(this.head);
-    if (!this.#wired.archiver.isBehind) return;
-    const { checkpoint, state } = await this.#wired.archiver.archive();
-    this.pools.pruneByFinality(state);
-    this.#wired.importQueue.dropUnfit();
-    this.#wired.payloadQueue.dropUnfit();
-    this.data.pool.prune(computeStartSlotAtEpoch(checkpoint.epoch) + 1);
-    this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
-    this.events.publish("finalized", {
-      ...checkpoint,
-      stateRoot: toRootHex(state.hashTreeRoot()),
-      executionOptimistic: this.payloads.isOptimistic(
-        { root: checkpoint.root, slot: state.slot },
-        { isFinalized: true },
-      ),
     });
   }
 }
