@@ -8,11 +8,13 @@ import { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import { devChainConfig } from "../../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { createDevGenesis } from "../../../src/dev/genesis.ts";
+import type { GenesisBuilders } from "../../../src/dev/genesis-parameters.ts";
 import { rulesFromConsensus } from "../../../src/evm/execution/forks.ts";
 import { DEFAULT_CHAIN_ID } from "../../../src/evm/genesis.ts";
 import { createGenesisBlock } from "../../../src/evm/thread/genesis-block.ts";
 import type { GenesisBlock } from "../../../src/execution/engine-api/genesis-block.ts";
 import { removableDirectory } from "../../support/directories/removable-directory.ts";
+import type { RandomChoices } from "../../support/random/random-choices.ts";
 import { TestNode, type TestNodeOptions } from "./test-node.ts";
 
 export const GENESIS_TIME = 1_700_000_000;
@@ -26,6 +28,8 @@ export interface TestNetworkOptions {
   slotMs?: number;
   /** Block 0 of the EVM of every node; by default nodes have the built-in engine. */
   evm?: GenesisBlock;
+  /** Builders at genesis; none by default. */
+  builders?: GenesisBuilders;
   /** Registers cleanup; by default at the end of the running test. */
   cleanUp?: (work: () => Promise<void>) => void;
 }
@@ -51,7 +55,7 @@ export class TestNetwork {
   readonly #parts = new Map<string, number>();
   #isRunning = false;
 
-  constructor({ validators, forks = [], slotMs = 160, evm, cleanUp }: TestNetworkOptions) {
+  constructor({ validators, forks = [], slotMs = 160, evm, builders, cleanUp }: TestNetworkOptions) {
     const chainConfig = devChainConfig({
       forks,
       slotSeconds: SECONDS_PER_SLOT,
@@ -62,6 +66,7 @@ export class TestNetwork {
       chainConfig,
       validatorCount: validators,
       genesisTime: GENESIS_TIME,
+      ...(builders && { builders }),
       ...(evm && { executionGenesis: evm, depositsElsewhere: true }),
     });
     this.#hasEvm = evm !== undefined;
@@ -166,6 +171,20 @@ export class TestNetwork {
         .filter(({ remotePeer }) => !this.#isReachable(peerId, remotePeer.toString())),
     );
     await Promise.all(connections.map((connection) => connection.close()));
+  }
+
+  /** Every node loses this share of the gossip messages that it receives. Heartbeats announce lost messages again. */
+  loseGossip(share: number, random: RandomChoices): void {
+    for (const { networking } of this.nodes) {
+      const pubsub = networking.network.host.services.pubsub as unknown as {
+        handleReceivedRpc(from: unknown, rpc: { messages: unknown[] }): Promise<void>;
+      };
+      const handle = pubsub.handleReceivedRpc.bind(pubsub);
+      pubsub.handleReceivedRpc = (from, rpc) => {
+        rpc.messages = rpc.messages.filter(() => !random.chance(share));
+        return handle(from, rpc);
+      };
+    }
   }
 
   /** Heals the partition. */

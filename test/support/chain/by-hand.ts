@@ -1,10 +1,15 @@
 import { aggregateSerializedSignatures } from "@chainsafe/blst";
 import { BitArray, type Type } from "@chainsafe/ssz";
 import { DOMAIN_BEACON_ATTESTER, DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
-import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import {
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getExecutionPayloadEnvelopeSigningRoot,
+} from "@lodestar/state-transition";
 import {
   type Attestation,
   type BeaconBlock,
+  type gloas,
   type phase0,
   type RootHex,
   type SignedBeaconBlock,
@@ -30,6 +35,11 @@ export interface BlockWithSidecars extends HandMadeBlock {
   sidecars: HeaderSidecar[];
 }
 
+export interface BlockWithPayload extends HandMadeBlock {
+  /** By the proposer. */
+  envelope: gloas.SignedExecutionPayloadEnvelope;
+}
+
 /** The parts of a dev chain needed to act on it. */
 export type HandDrivenChain = Pick<DevChain, "config" | "clock" | "chain" | "api" | "keys">;
 
@@ -53,6 +63,17 @@ export class ByHand {
     const type = this.#devChain.config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;
     const signature = this.signer.sign(by, this.signer.signingRoot(type, block, DOMAIN_BEACON_PROPOSER, block.slot));
     return { root: toRootHex(type.hashTreeRoot(block)), signed: { message: block, signature } };
+  }
+
+  /** Produces and signs a block since gloas, and its payload. */
+  async produceWithPayload(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BlockWithPayload> {
+    const { block, envelope } = await this.#produce(slot, parentRoot, mark);
+    return { ...this.sign(block), envelope: this.signEnvelope(envelope!, block.proposerIndex) };
+  }
+
+  signEnvelope(message: gloas.ExecutionPayloadEnvelope, by: ValidatorIndex): gloas.SignedExecutionPayloadEnvelope {
+    const signingRoot = getExecutionPayloadEnvelopeSigningRoot(this.#devChain.config, message);
+    return { message, signature: this.signer.sign(by, signingRoot) };
   }
 
   /** Produces, signs and imports a block. */

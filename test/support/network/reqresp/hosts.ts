@@ -275,3 +275,4 @@ export function openStream(from: Host, to: Host, name: ProtocolName, version: nu
 
 export const FIRST_ELECTRA_SLOT = ELECTRA_EPOCH * SLOTS_PER_EPOCH;
 export const FIRST_FULU_SLOT = FULU_EPOCH * SLOTS_PER_EPOCH;
+export const FIRST_GLOAS_SLOT = GLOAS_EPOCH * SLOTS_PER_EPOCH;
