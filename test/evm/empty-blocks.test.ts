@@ -37,6 +37,15 @@ it("the execution layer skips a withheld payload, whose transactions return to t
   await chain.payload.withhold();
   await chain.advance();
   expect([await blockNumber(), await isPending(hash), await receiptOf(hash)]).toEqual([before, true, null]);
+  const { number, hash: blockHash, timestamp, baseFeePerGas, gasLimit } = await blockAt(before);
+  expect(await chain.client.anvil_nodeInfo()).toMatchObject({
+    currentBlockNumber: number,
+    currentBlockTimestamp: Number(timestamp),
+    currentBlockHash: blockHash,
+    hardFork: "Amsterdam",
+    environment: { baseFee: baseFeePerGas, gasLimit },
+    beacon: { slot: "3", fork: "gloas" },
+  });
   await chain.advance();
   expect(await blockNumber()).toBe(before + 1);
   expect(await receiptOf(hash)).toMatchObject({ status: "0x1", blockNumber: `0x${(before + 1).toString(16)}` });

@@ -1,7 +1,8 @@
-import { type ForkName, isForkPostBellatrix } from "@lodestar/params";
-import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
+import { type ForkName, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
+import type { CachedBeaconStateBellatrix, CachedBeaconStateGloas } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../../chain/chain.ts";
 import { invalidParams, unsupported } from "../../../errors/failure.ts";
 import { isJsonObject } from "../../../json/json-object.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
@@ -26,7 +27,11 @@ const HARD_FORKS: Partial<Record<ForkName, string>> = {
   deneb: "Cancun",
   electra: "Prague",
   fulu: "Osaka",
+  gloas: "Amsterdam",
 };
+
+/** Of block 0 of all dev chains, in wei. */
+const GENESIS_BASE_FEE = 1_000_000_000n;
 
 const NO_FORK = { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null };
 
@@ -61,13 +66,11 @@ const anvilNodeInfo = defineMethod({
     }),
   },
   example: { stage: "control", isShownLater: true },
-  handler(context) {
+  async handler(context) {
     controlOf(context);
-    const { head, headState, config, genesis } = context.chain;
+    const { head, config } = context.chain;
     const fork = config.getForkName(head.slot);
-    const { blockNumber, blockHash, timestamp, baseFeePerGas, gasLimit } = isForkPostBellatrix(fork)
-      ? (headState as CachedBeaconStateBellatrix).latestExecutionPayloadHeader
-      : { ...ssz.bellatrix.ExecutionPayloadHeader.defaultValue(), timestamp: genesis.time };
+    const { blockNumber, blockHash, timestamp, baseFeePerGas, gasLimit } = await latestBlock(context.chain);
     return {
       currentBlockNumber: quantity(blockNumber),
       currentBlockTimestamp: timestamp,
@@ -84,6 +87,28 @@ const anvilNodeInfo = defineMethod({
     };
   },
 });
+
+/** Returns the header of the latest execution block; that of block 0 if there was no payload since a gloas genesis. */
+async function latestBlock({
+  config,
+  head,
+  headState,
+  headNode,
+  genesis,
+  forkChoice,
+  blocks,
+  payloadStore,
+}: BeaconChain) {
+  const fork = config.getForkName(head.slot);
+  const none = { ...ssz.bellatrix.ExecutionPayloadHeader.defaultValue(), timestamp: genesis.time };
+  if (!isForkPostBellatrix(fork)) return none;
+  if (!isForkPostGloas(fork)) return (headState as CachedBeaconStateBellatrix).latestExecutionPayloadHeader;
+  const { latestBlockHash: blockHash, latestExecutionPayloadBid: bid } = headState as CachedBeaconStateGloas;
+  const block = forkChoice.payloadBlock(headNode);
+  const signed = block && (await blocks.signedByRoot(block.root));
+  const latest = signed && (await payloadStore.payloadOf(signed, block.root));
+  return latest?.payload ?? { ...none, blockHash, gasLimit: Number(bid.gasLimit), baseFeePerGas: GENESIS_BASE_FEE };
+}
 
 const anvilReorg = defineMethod({
   ...DEV_METHOD,

@@ -1,5 +1,6 @@
 import type { RootHex } from "@lodestar/types";
 import { toHex } from "../../execution/payload.ts";
+import { PoolError } from "../../pool/pool-error.ts";
 import { hashKey } from "../../pool/pooled-transaction.ts";
 import type { TransactionPool } from "../../pool/transaction-pool.ts";
 import type { EvmStore } from "./evm-store.ts";
@@ -10,6 +11,8 @@ interface Entry {
   number: number;
   hasBlobs: boolean;
 }
+
+const GAPPED = Symbol("nonce gap");
 
 /**
  * Journal of the pool: keeps transactions on disk until a finalized block includes them, so that a crash loses no
@@ -30,15 +33,18 @@ export class PoolJournal {
   async load(included: ReadonlySet<RootHex>): Promise<void> {
     this.#entries.clear();
     const refused: number[] = [];
+    const gapped: [number: number, encoded: Uint8Array][] = [];
     let from = 0;
     for (let page = await this.#store.transactions(0); page.length > 0; page = await this.#store.transactions(from)) {
       for (const [number, encoded] of page) {
         from = number + 1;
         const hash = await this.#restore(encoded, included);
-        if (hash === undefined) refused.push(number);
+        if (hash === GAPPED) gapped.push([number, encoded]);
+        else if (hash === undefined) refused.push(number);
         else this.#entries.set(hash, { number, hasBlobs: this.#hasBlobs(hash) });
       }
     }
+    refused.push(...(await this.#restoreGapped(gapped, included)));
     this.#next = Math.max(this.#next, from);
     if (refused.length > 0) await this.#store.deleteTransactions(refused);
   }
@@ -72,14 +78,37 @@ export class PoolJournal {
   }
 
   /**
-   * Adds a stored transaction to the pool, or only its blobs if the transaction is already included. Returns the
-   * transaction hash.
+   * Restores blob transactions whose predecessors come later in the journal, because they were replaced. Returns the
+   * numbers of those that still have a gap.
    */
-  async #restore(encoded: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
+  async #restoreGapped(
+    gapped: readonly [number: number, encoded: Uint8Array][],
+    included: ReadonlySet<RootHex>,
+  ): Promise<number[]> {
+    let left = gapped;
+    for (let before = Number.POSITIVE_INFINITY; left.length > 0 && left.length < before; ) {
+      before = left.length;
+      const still: (typeof gapped)[number][] = [];
+      for (const [number, encoded] of left) {
+        const hash = await this.#restore(encoded, included);
+        if (hash === undefined || hash === GAPPED) still.push([number, encoded]);
+        else this.#entries.set(hash, { number, hasBlobs: this.#hasBlobs(hash) });
+      }
+      left = still;
+    }
+    return left.map(([number]) => number);
+  }
+
+  /**
+   * Adds a stored transaction to the pool, or only its blobs if the transaction is already included. Returns the
+   * transaction hash. Transactions with blobs must not have a nonce gap.
+   */
+  async #restore(encoded: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | typeof GAPPED | undefined> {
     try {
       const { transaction } = await this.#pool.add(encoded, { isTrusted: true });
       return toHex(transaction.hash);
-    } catch {
+    } catch (error) {
+      if (error instanceof PoolError && error.code === "nonceTooHigh") return GAPPED;
       return this.#pool.addIncluded(encoded, included).catch(() => undefined);
     }
   }
