@@ -1,13 +1,21 @@
-import type { ForkName } from "@lodestar/params";
+import { type ForkName, isForkPostGloas } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import { expectDepositsRequested, expectLayersAgree, expectReceiptsMatch, type ReadBlock } from "./block-checks.ts";
-import type { BlockJson, ChainHeadJson, Hex } from "./json.ts";
+import type { BlockJson, ChainHeadJson, EnvelopeJson, Hex } from "./json.ts";
 import type { Override, StateOverrides } from "./state-overrides.ts";
 import type { TestedChain } from "./tested-chain.ts";
 
-/** A canonical block after which the expectations are known. */
+/** A canonical block. */
+interface CanonicalBlock {
+  root: Hex;
+  slot: number;
+  /** The block with its payload; undefined if that is not on the chain. */
+  checked: CheckedBlock | undefined;
+}
+
+/** A canonical block with its payload, after which the expectations are known. */
 export interface CheckedBlock extends ReadBlock {
   root: Hex;
   slot: number;
@@ -22,7 +30,7 @@ export interface CheckedBlock extends ReadBlock {
 
 /** What the chain had in a moment. */
 export interface ChainPosition {
-  blocks: CheckedBlock[];
+  entries: CanonicalBlock[];
   head: ChainHeadJson;
 }
 
@@ -37,7 +45,7 @@ interface CanonicalChainParts {
 export class CanonicalChain {
   readonly #parts: CanonicalChainParts;
   /** From the first block after genesis to the head. */
-  blocks: CheckedBlock[] = [];
+  #entries: CanonicalBlock[] = [];
   #head: ChainHeadJson | undefined;
   #genesisHash: Hex | undefined;
 
@@ -45,8 +53,19 @@ export class CanonicalChain {
     this.#parts = parts;
   }
 
+  /** The blocks with payloads; since gloas, those without are left out. */
+  get blocks(): CheckedBlock[] {
+    return this.#entries.flatMap(({ checked }) => checked ?? []);
+  }
+
+  /** The newest block with a payload. */
   get head(): CheckedBlock | undefined {
-    return this.blocks.at(-1);
+    return this.#entries.findLast(({ checked }) => checked !== undefined)?.checked;
+  }
+
+  /** Number of blocks without payloads. */
+  get emptyCount(): number {
+    return this.#entries.filter(({ checked }) => checked === undefined).length;
   }
 
   get finalizedSlot(): number {
@@ -54,12 +73,12 @@ export class CanonicalChain {
   }
 
   get position(): ChainPosition {
-    return { blocks: [...this.blocks], head: this.#head! };
+    return { entries: [...this.#entries], head: this.#head! };
   }
 
   /** Returns to an earlier position, for a chain that was reverted to a snapshot. */
-  return({ blocks, head }: ChainPosition): void {
-    this.blocks = [...blocks];
+  return({ entries, head }: ChainPosition): void {
+    this.#entries = [...entries];
     this.#head = head;
   }
 
@@ -67,36 +86,73 @@ export class CanonicalChain {
   async follow(overrides: StateOverrides): Promise<{ gained: CheckedBlock[]; lost: number }> {
     const { chain } = this.#parts;
     const head = await chain.call<ChainHeadJson>("getChainHead");
-    const positions = new Map(this.blocks.map(({ root }, position) => [root, position]));
-    const read: [Hex, BlockJson["message"]][] = [];
+    const positions = new Map(this.#entries.map(({ root }, position) => [root, position]));
+    const read: { root: Hex; beacon: BlockJson["message"]; hasPayload: boolean }[] = [];
     let root = head.head_block_root;
-    while (!positions.has(root)) {
-      const { message } = await chain.call<BlockJson>("get_v2_beacon_blocks_blockId", [root]);
-      if (message.slot === "0") break;
-      read.unshift([root, message]);
-      root = message.parent_root;
+    let known = -1;
+    for (;;) {
+      const position = positions.get(root);
+      const entry = position === undefined ? undefined : this.#entries[position]!;
+      // The next block, or fork choice, may have changed its mind about a payload.
+      if (entry && (entry.checked !== undefined) === (await this.#hasPayload(entry))) {
+        known = position!;
+        break;
+      }
+      const { message: beacon } = await chain.call<BlockJson>("get_v2_beacon_blocks_blockId", [root]);
+      const slot = Number(beacon.slot);
+      if (slot === 0) break;
+      read.unshift({ root, beacon, hasPayload: await this.#hasPayload({ root, slot }) });
+      root = beacon.parent_root;
     }
-    const lost = this.blocks.splice((positions.get(root) ?? -1) + 1).length;
+    const lost = this.#entries.splice(known + 1).length;
     const gained: CheckedBlock[] = [];
-    for (const [blockRoot, beacon] of read) {
-      const block = await this.#check(blockRoot, beacon, overrides);
-      this.blocks.push(block);
-      gained.push(block);
+    for (const { hasPayload, ...block } of read) {
+      const slot = Number(block.beacon.slot);
+      this.#expectRoot(block);
+      const checked = hasPayload ? await this.#check(block, overrides) : undefined;
+      this.#entries.push({ root: block.root, slot, checked });
+      if (checked) gained.push(checked);
     }
     this.#expectFinality(head);
     this.#head = head;
     return { gained, lost };
   }
 
-  async #check(root: Hex, beacon: BlockJson["message"], overrides: StateOverrides): Promise<CheckedBlock> {
+  #isGloas(slot: number): boolean {
+    return isForkPostGloas(this.#parts.forkAt(slot));
+  }
+
+  /** True if the payload of a canonical block is on the chain. */
+  async #hasPayload({ root, slot }: Pick<CanonicalBlock, "root" | "slot">): Promise<boolean> {
+    if (!this.#isGloas(slot)) return true;
+    const { payload_status: status } = await this.#parts.chain.call<{ payload_status: string }>("dev_getPayload", [
+      root,
+    ]);
+    return status === "full";
+  }
+
+  #expectRoot({ root, beacon }: { root: Hex; beacon: BlockJson["message"] }): void {
+    const { BeaconBlock } = ssz[this.#parts.forkAt(Number(beacon.slot)) as "electra"];
+    const computed = toHex(BeaconBlock.hashTreeRoot(BeaconBlock.fromJson(beacon)));
+    expect(computed, `root of the block of slot ${beacon.slot}`).toBe(root);
+  }
+
+  async #payloadOf(root: Hex, { slot, body }: BlockJson["message"]): Promise<Pick<ReadBlock, "payload" | "requests">> {
+    if (!this.#isGloas(Number(slot))) return { payload: body.execution_payload!, requests: body.execution_requests };
+    const method = "get_v1_beacon_execution_payload_envelopes_blockId";
+    const { message } = await this.#parts.chain.call<EnvelopeJson>(method, [root]);
+    return { payload: message.payload, requests: message.execution_requests };
+  }
+
+  async #check(
+    { root, beacon }: { root: Hex; beacon: BlockJson["message"] },
+    overrides: StateOverrides,
+  ): Promise<CheckedBlock> {
     const { chain, forkAt, genesisTime, slotSeconds } = this.#parts;
     const slot = Number(beacon.slot);
     const fork = forkAt(slot);
-    const { BeaconBlock } = ssz[fork as "electra"];
-    expect(toHex(BeaconBlock.hashTreeRoot(BeaconBlock.fromJson(beacon))), `root of the block of slot ${slot}`).toBe(
-      root,
-    );
-    const { block_hash, block_number, parent_hash, timestamp } = beacon.body.execution_payload;
+    const { payload, requests } = await this.#payloadOf(root, beacon);
+    const { block_hash, block_number, parent_hash, timestamp } = payload;
     const parent = this.head;
     expect([parent_hash, block_number, Number(timestamp)]).toEqual([
       parent?.eth.hash ?? (await this.#genesis()),
@@ -107,7 +163,7 @@ export class CanonicalChain {
       chain.call<ReadBlock["eth"]>("eth_getBlockByNumber", [`0x${BigInt(block_number).toString(16)}`, true]),
       chain.call<ReadBlock["receipts"]>("eth_getBlockReceipts", [block_hash]),
     ]);
-    const block = { beacon, eth, receipts };
+    const block = { beacon, payload, requests, eth, receipts };
     expectLayersAgree(block);
     await expectReceiptsMatch(block);
     expectDepositsRequested(block);
@@ -124,7 +180,7 @@ export class CanonicalChain {
       const slot = Number(head[`${kind}_slot`]);
       const root = head[`${kind}_block_root`];
       expect(slot, `${kind} slot`).toBeGreaterThanOrEqual(Number(this.#head?.[`${kind}_slot`] ?? 0));
-      const ancestor = this.blocks.findLast((block) => block.slot <= slot);
+      const ancestor = this.#entries.findLast((block) => block.slot <= slot);
       if (ancestor !== undefined) expect(root, `${kind} block`).toBe(ancestor.root);
     }
   }

@@ -1,3 +1,4 @@
+import { isForkPostGloas } from "@lodestar/params";
 import { expect } from "vitest";
 import { VAULTS } from "./accounts.ts";
 import type { CheckedBlock } from "./canonical-chain.ts";
@@ -34,7 +35,7 @@ export class Invariants {
     const { blocks, reorgs, deepest, transactions, states } = this.#counts;
     const { canonical } = this.#scenario;
     return (
-      `${blocks} blocks up to slot ${canonical.head?.slot}, finalized slot ${canonical.finalizedSlot}, ` +
+      `${blocks} blocks with payloads and ${canonical.emptyCount} without up to slot ${canonical.head?.slot}, finalized slot ${canonical.finalizedSlot}, ` +
       `${transactions} transactions, ${reorgs} reorganisations up to depth ${deepest}, ${states} states`
     );
   }
@@ -73,7 +74,7 @@ export class Invariants {
     await sent.expectNoneLost({
       chain,
       canonical,
-      fuluEpoch: forks.fork === "fulu" ? 0 : forks.forkAt.fulu!,
+      fuluEpoch: forks.fork === "fulu" || forks.fork === "gloas" ? 0 : forks.forkAt.fulu!,
       nextEpoch,
       isContested: await isContested(scenario),
       wasNonceSet: (address) => overrides.wasNonceSet(address),
@@ -118,10 +119,12 @@ export class Invariants {
     // Another branch.
     if (last === undefined || start < 0) return;
     let highest = last.stake;
-    for (const { beacon } of canonical.blocks.slice(start + 1)) {
-      const { execution_payload, execution_requests, deposits, proposer_slashings, attester_slashings } = beacon.body;
-      for (const { amount } of execution_payload.withdrawals) highest -= BigInt(amount);
-      for (const { amount } of execution_requests?.deposits ?? []) highest += BigInt(amount);
+    // Since gloas, a block applies the deposits of the payload before it, and withdraws what a later payload may pay.
+    const isGloas = isForkPostGloas(head.fork);
+    for (const { beacon, payload, requests } of canonical.blocks.slice(isGloas ? start : start + 1)) {
+      const { deposits, proposer_slashings, attester_slashings } = beacon.body;
+      if (!isGloas) for (const { amount } of payload.withdrawals) highest -= BigInt(amount);
+      for (const { amount } of requests?.deposits ?? []) highest += BigInt(amount);
       for (const { data } of deposits) highest += BigInt(data.amount);
       highest += REWARD_PER_SLASHING * BigInt(proposer_slashings.length + 2 * attester_slashings.length);
     }

@@ -7,13 +7,23 @@ export interface BlockJson {
     parent_root: Hex;
     state_root: Hex;
     body: {
-      execution_payload: PayloadJson;
-      execution_requests?: { deposits: { pubkey: Hex; amount: string }[] };
+      /** Before gloas. */
+      execution_payload?: PayloadJson;
+      execution_requests?: RequestsJson;
       deposits: { data: { amount: string } }[];
       proposer_slashings: unknown[];
       attester_slashings: unknown[];
     };
   };
+}
+
+export interface RequestsJson {
+  deposits: { pubkey: Hex; amount: string }[];
+}
+
+/** Reveals the payload of a block since gloas. */
+export interface EnvelopeJson {
+  message: { payload: PayloadJson; execution_requests: RequestsJson };
 }
 
 export interface PayloadJson {
@@ -54,6 +64,8 @@ export interface EthBlockJson {
   blobGasUsed?: Hex;
   excessBlobGas?: Hex;
   parentBeaconBlockRoot?: Hex;
+  /** Since Amsterdam. */
+  blockAccessListHash?: Hex;
   transactions: TransactionJson[];
 }
 

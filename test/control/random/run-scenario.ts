@@ -5,6 +5,7 @@ import { FUNDED, RECEIVERS, VAULTS } from "./accounts.ts";
 import { BRANCH_ACTIONS } from "./actions/branches.ts";
 import { HISTORY_ACTIONS } from "./actions/history.ts";
 import { OVERRIDE_ACTIONS, restoreSystemContract } from "./actions/overrides.ts";
+import { PAYLOAD_ACTIONS } from "./actions/payloads.ts";
 import { READ_ACTIONS } from "./actions/reads.ts";
 import { TIME_ACTIONS } from "./actions/time.ts";
 import { noteContracts, TRANSACTION_ACTIONS } from "./actions/transactions.ts";
@@ -29,6 +30,7 @@ const ACTIONS: readonly Action[] = [
   ...TIME_ACTIONS,
   ...BRANCH_ACTIONS,
   ...VALIDATOR_ACTIONS,
+  ...PAYLOAD_ACTIONS,
   ...OVERRIDE_ACTIONS,
   ...HISTORY_ACTIONS,
   ...READ_ACTIONS,
@@ -102,11 +104,18 @@ async function openScenario(seed: number): Promise<Scenario> {
   };
 }
 
+/** Odd seeds get to gloas. */
 function scheduleOf(seed: number, choices: RandomChoices): ForkSchedule {
-  if (seed % 3 === 0) return { fork: "electra", forkAt: { fulu: choices.integer(3, 12) } };
-  if (seed % 3 === 1) return { fork: "fulu", forkAt: {} };
+  const isGloas = seed % 2 === 1;
+  if (seed % 3 === 0) {
+    return isGloas
+      ? { fork: "fulu", forkAt: { gloas: choices.integer(2, 6) } }
+      : { fork: "electra", forkAt: { fulu: choices.integer(3, 12) } };
+  }
+  if (seed % 3 === 1) return { fork: isGloas ? "gloas" : "fulu", forkAt: {} };
   const electra = choices.integer(4, 10);
   const fulu = electra + choices.integer(1, 12);
+  if (isGloas) return { fork: "deneb", forkAt: { electra, fulu, gloas: fulu + choices.integer(1, 4) } };
   return choices.chance(0.5)
     ? { fork: "deneb", forkAt: { electra, fulu } }
     : { fork: "capella", forkAt: { deneb: choices.integer(1, 3), electra, fulu } };

@@ -4,8 +4,8 @@ import { Program } from "../../support/program/program.ts";
 
 /** Forks of a chain: that of its genesis, and the epochs of later ones. */
 export interface ForkSchedule {
-  fork: "capella" | "deneb" | "electra" | "fulu";
-  forkAt: Readonly<Partial<Record<"deneb" | "electra" | "fulu", number>>>;
+  fork: "capella" | "deneb" | "electra" | "fulu" | "gloas";
+  forkAt: Readonly<Partial<Record<"deneb" | "electra" | "fulu" | "gloas", number>>>;
 }
 
 /** A chain behind its public interface. */

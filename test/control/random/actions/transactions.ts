@@ -38,8 +38,19 @@ async function nextNonce({ chain }: Scenario, account: number): Promise<number> 
   return Number(await chain.call<Hex>("eth_getTransactionCount", [addressOf(account), "pending"]));
 }
 
+/** Since Amsterdam, new state costs many times as much. */
+async function gasLimit({ forks, ...scenario }: Scenario, limit = 300_000n): Promise<bigint> {
+  const epoch = Math.floor((await clockSlot(scenario)) / SLOTS_PER_EPOCH);
+  const isGloas = forks.fork === "gloas" || epoch >= (forks.forkAt.gloas ?? Number.POSITIVE_INFINITY);
+  return isGloas && limit >= 50_000n && limit <= 300_000n ? 8n * limit : limit;
+}
+
 async function send(scenario: Scenario, account: number, fields: Fields): Promise<string> {
-  const given = { chainId: CHAIN_ID, gasLimit: 300_000n, ...fields };
+  const given = {
+    chainId: CHAIN_ID,
+    ...fields,
+    gasLimit: await gasLimit(scenario, fields.gasLimit as bigint | undefined),
+  };
   const transaction = Transaction.from(given as TransactionLike<string>);
   const from = addressOf(account);
   transaction.signature = WALLETS[account]!.signingKey.sign(transaction.unsignedHash);
@@ -177,7 +188,8 @@ async function blobs(scenario: Scenario): Promise<string> {
   const { choices, forks } = scenario;
   const slot = (await clockSlot(scenario)) + 1;
   const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
-  const isFulu = forks.fork === "fulu" || epoch >= (forks.forkAt.fulu ?? Number.POSITIVE_INFINITY);
+  const isFulu =
+    forks.fork === "fulu" || forks.fork === "gloas" || epoch >= (forks.forkAt.fulu ?? Number.POSITIVE_INFINITY);
   const account = choices.pick(SENDERS.slice(0, 4));
   const nonce = await nextNonce(scenario, account);
   const count = choices.integer(1, 2);
@@ -225,7 +237,7 @@ async function refused(scenario: Scenario): Promise<string> {
   const fee = { type: 2, maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: GWEI };
   const wrong = choices.pick<Fields>([
     { nonce, value: 10n ** 40n },
-    { nonce, gasLimit: 20_000n },
+    { nonce, gasLimit: 11_000n },
     { nonce, gasLimit: 100_000_000n },
     { nonce, chainId: 5 },
     { nonce: nonce - 1, value: 77n },
