@@ -52,6 +52,7 @@ import { withdrawalMethods } from "../../src/api/methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "../../src/api/methods/validator/attestation-production.ts";
 import { blockProductionMethods } from "../../src/api/methods/validator/block-production.ts";
 import { gloasBlockMethods } from "../../src/api/methods/validator/block-v4.ts";
+import { builderPreferencesMethods } from "../../src/api/methods/validator/builder-preferences.ts";
 import { dutyMethods } from "../../src/api/methods/validator/duties.ts";
 import { executionBidMethods } from "../../src/api/methods/validator/execution-bid.ts";
 import { payloadAttestationMethods } from "../../src/api/methods/validator/payload-attestations.ts";
@@ -105,6 +106,7 @@ export function methodPages(): MethodPage[] {
       ...dutyMethods,
       ...payloadAttestationMethods,
       ...proposerPreferencesMethods,
+      ...builderPreferencesMethods,
       ...subscriptionMethods,
     ]),
     page("production", "Block and attestation production", [

@@ -160,7 +160,7 @@ export interface RestPath {
   readonly verb: "GET" | "POST";
   readonly path: string;
   /** Whether the response or the body may be SSZ as well as JSON (Beacon API specification). */
-  readonly ssz?: "response" | "body";
+  readonly ssz?: "response" | "body" | "both";
   /** True if JSON is sent whenever it is acceptable, even if SSZ is preferred. */
   readonly prefersJson?: true;
   /** True if the body is the text of the only parameter, whatever its Content-Type. */
@@ -171,6 +171,10 @@ export interface RestPath {
    */
   readonly until?: { readonly fork: ForkName; readonly successor: string };
 }
+
+/** True if the response or the body may be SSZ. */
+export const allowsSsz = ({ ssz }: Pick<RestPath, "ssz">, part: "response" | "body"): boolean =>
+  ssz === part || ssz === "both";
 
 type PathOptions = Omit<RestPath, "verb" | "path">;
 
@@ -200,6 +204,8 @@ export interface Param {
     readonly name: string;
     readonly isRequired: boolean;
     readonly inferFrom?: (body: Buffer) => string;
+    /** True if upper and lower case differ. */
+    readonly isVerbatim?: true;
   };
   /** Stricter schema for REST. */
   readonly restSchema?: z.ZodType;

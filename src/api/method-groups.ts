@@ -54,6 +54,7 @@ import { withdrawalMethods } from "./methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "./methods/validator/attestation-production.ts";
 import { blockProductionMethods } from "./methods/validator/block-production.ts";
 import { gloasBlockMethods } from "./methods/validator/block-v4.ts";
+import { builderPreferencesMethods } from "./methods/validator/builder-preferences.ts";
 import { dutyMethods } from "./methods/validator/duties.ts";
 import { executionBidMethods } from "./methods/validator/execution-bid.ts";
 import { payloadAttestationMethods } from "./methods/validator/payload-attestations.ts";
@@ -94,6 +95,7 @@ const validator = [
   ...gloasBlockMethods,
   ...executionBidMethods,
   ...proposerPreferencesMethods,
+  ...builderPreferencesMethods,
 ] as const;
 const node = [...nodeMethods, ...readinessMethods, ...networkMethods] as const;
 

@@ -6,6 +6,7 @@ import type { Builder } from "../execution/builder/builder.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor/anchor.ts";
+import type { BuilderMarket } from "./bids/builder-market.ts";
 import type { ExecutionBids } from "./bids/execution-bids.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
 import type { ChainSnapshots } from "./chain-snapshots.ts";
@@ -63,6 +64,7 @@ export class BeaconChain {
   readonly parentPayloads: ParentPayloads;
   /** Bids of builders since gloas. */
   readonly executionBids: ExecutionBids;
+  readonly builderMarket: BuilderMarket;
   readonly blocks: BlockStore;
   readonly history: History;
   readonly states: StateStore;
@@ -145,6 +147,7 @@ export class BeaconChain {
     this.payloadStore = wired.payloadStore;
     this.parentPayloads = wired.parentPayloads;
     this.executionBids = wired.executionBids;
+    this.builderMarket = wired.builderMarket;
     this.states = wired.states;
     this.data = wired.data;
     this.pools = wired.pools;

@@ -7,6 +7,7 @@ import type { Kzg } from "../data/kzg/kzg.ts";
 import { ThreadedKzg } from "../data/kzg/threaded-kzg.ts";
 import type { ExecutionEngine, PayloadVerdict } from "../execution/engine.ts";
 import { GenesisLoader, type ReadGenesisState } from "./anchor/genesis-loader.ts";
+import { BuilderMarket } from "./bids/builder-market.ts";
 import { ExecutionBids } from "./bids/execution-bids.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { ChainSnapshots } from "./chain-snapshots.ts";
@@ -221,6 +222,7 @@ export function wireParts(
     idle: () => changes.idle(),
   });
   const executionBids = new ExecutionBids({ bls, logger: log });
+  const builderMarket = new BuilderMarket({ builder: options.builder?.client, bls, logger: log });
   const processor = new OperationProcessor({
     context: validation,
     forkChoice,
@@ -375,6 +377,7 @@ export function wireParts(
     payloadQueue,
     parentPayloads,
     executionBids,
+    builderMarket,
     dataMaintenance,
     builderComponents,
     payloadPreparer,

@@ -348,6 +348,8 @@ export interface Methods<F extends ForkName = ForkName> {
         | "fulu"
         | "gloas"
         | "heze";
+      /** URL of the builder whose bid the block has, which then receives the block. */
+      builder_url?: string;
     },
     options?: CallOptions,
   ): Promise<200 | 202>;
@@ -1141,6 +1143,32 @@ export interface Methods<F extends ForkName = ForkName> {
   >;
   /** Alias of get_v4_validator_blocks_slot. */
   get_v4_validator_block: Methods<F>["get_v4_validator_blocks_slot"];
+  /** Like get_v4_validator_blocks_slot, and asks the builder for bids. The metadata name the builder whose bid the block has, for the publication of the block. */
+  post_v4_validator_blocks_slot(
+    params: {
+      /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
+      slot: string | number | bigint;
+      /** Builders to ask for bids, with limits and boost factors. Only the builder of --builder is asked. */
+      builder_entries: ReadonlyArray<unknown>;
+      /** The proposer's signature over the epoch. */
+      randao_reveal: Hex;
+      /** At most 32 bytes of text or hex. Default: the graffiti of setGraffiti. */
+      graffiti?: string;
+      /** Accepts the point at infinity as the reveal. */
+      skip_randao_verification?: boolean;
+      /** False to leave out a self-built payload, which only this node can reveal then. Default: true. */
+      include_payload?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<
+    | BeaconBlock<F>
+    | {
+        block: BeaconBlock<F>;
+        execution_payload_envelope: ExecutionPayloadEnvelope;
+        kzg_proofs: Array<Bytes>;
+        blobs: Array<Bytes>;
+      }
+  >;
   /** The envelope of a block whose payload this node built, for the proposer or the builder to sign. */
   get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
     params: {
@@ -1177,6 +1205,16 @@ export interface Methods<F extends ForkName = ForkName> {
         | "fulu"
         | "gloas"
         | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Submits to the builder what a proposer accepts from it, ahead of the requests for bids. */
+  post_v1_validator_builder_preferences_pubkey(
+    params: {
+      /** Public key of the proposer. */
+      pubkey: string;
+      /** Preferences by builder. Only the builder of --builder takes them. */
+      preferences: ReadonlyArray<object>;
     },
     options?: CallOptions,
   ): Promise<true>;
@@ -1733,7 +1771,7 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** First slot. Default: the next one. */
       slot?: string | number | bigint;
-      /** different: another payload than the bid commits to; equivocation: first another payload, then the right one, which counts; invalid: the bid commits to a payload that the execution engine rejects. Default: different. */
+      /** Kind of the fault; different: another payload than the bid commits to; equivocation: first another payload, then the right one, which counts; invalid: the bid commits to a payload that the execution engine rejects. Default: different. */
       kind?: "different" | "equivocation" | "invalid";
     },
     options?: CallOptions,
@@ -3587,9 +3625,11 @@ export const METHOD_NAMES = [
   "get_v1_validator_payload_attestation_data",
   "get_v4_validator_blocks_slot",
   "get_v4_validator_block",
+  "post_v4_validator_blocks_slot",
   "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",
   "get_v1_validator_execution_payload_bids_slot_builderIndex",
   "post_v1_validator_proposer_preferences",
+  "post_v1_validator_builder_preferences_pubkey",
   "get_v1_config_fork_schedule",
   "get_v1_config_spec",
   "get_v1_config_deposit_contract",

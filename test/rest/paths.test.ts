@@ -54,6 +54,9 @@ describe("SSZ", () => {
   const OTHER_VERSIONS: Record<string, RestPath["ssz"]> = {
     "GET /eth/v1/beacon/blocks/{block_id}": "response",
     "GET /eth/v1/debug/beacon/states/{state_id}": "response",
+    // ethereum/beacon-APIs#630. The body may be SSZ, too.
+    "POST /eth/v4/validator/blocks/{slot}": "response",
+    "POST /eth/v1/validator/builder_preferences/{pubkey}": "body",
   };
 
   it("is supported exactly where the standard specifies it", () => {

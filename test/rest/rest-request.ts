@@ -8,8 +8,6 @@ export interface RestCall {
   body?: string;
 }
 
-const QUERY_OF_POST = ["broadcast_validation"];
-
 /** The REST request equivalent to a call with positional parameters. */
 export function restCall({ params: signature, rest }: MethodDefinition, params: unknown[], fork: string): RestCall {
   const { verb, path: template } = rest[0]!;
@@ -17,14 +15,15 @@ export function restCall({ params: signature, rest }: MethodDefinition, params: 
   const headers: Record<string, string> = {};
   let path = template;
   let body: unknown;
+  const bodyParam = verb === "POST" && signature.find(({ name, header }) => !header && !template.includes(`{${name}}`));
   for (const [position, { name, each, header }] of signature.entries()) {
     const given = each ? params.slice(position).flat() : params[position];
     const value = given ?? (name === "consensus_version" ? fork : undefined);
     if (value === undefined) continue;
     if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
     else if (header) headers[header.name] = String(value);
-    else if (verb === "GET" || QUERY_OF_POST.includes(name)) setQuery(query, name, value);
-    else body = value;
+    else if (bodyParam && name === bodyParam.name) body = value;
+    else setQuery(query, name, value);
   }
   const text = query.toString();
   const call: RestCall = { verb, path: text === "" ? path : `${path}?${text}`, headers };

@@ -190,6 +190,12 @@ export function parsePubkey(value: unknown): string | undefined {
   return parseFixedHex(value.startsWith("0x") ? value : `0x${value}`, 48);
 }
 
+export const pubkey = paramSchema(
+  "a BLS public key: 96 hex digits, with or without 0x",
+  { type: "string", pattern: `^${PUBKEY_PATTERN}$` },
+  parsePubkey,
+);
+
 export const signature = paramSchema(
   "a BLS signature: 0x followed by 192 hex digits",
   { type: "string", pattern: "^0x[0-9a-fA-F]{192}$" },

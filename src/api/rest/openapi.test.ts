@@ -30,6 +30,7 @@ describe("openApiDocument", () => {
     expect(publication.parameters).toMatchObject([
       { name: "broadcast_validation", in: "query" },
       { name: "Eth-Consensus-Version", in: "header", required: true },
+      { name: "Eth-Builder-Url", in: "header", required: false },
     ]);
     expect(publication.requestBody).toMatchObject({
       required: true,

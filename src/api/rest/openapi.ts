@@ -1,5 +1,5 @@
 import { FAILURES } from "../../errors/failure.ts";
-import type { MethodDefinition, Param, RestPath } from "../definition.ts";
+import { allowsSsz, type MethodDefinition, type Param, type RestPath } from "../definition.ts";
 import { type MethodGroup, paramJsonSchema } from "../openrpc.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "../schemas.ts";
 import { locateParams, type ParamLocation } from "./param-locations.ts";
@@ -85,10 +85,10 @@ function parameterOf({ param, from }: ParamLocation): object {
   };
 }
 
-function bodyOf(param: Param, { ssz }: RestPath): object {
+function bodyOf(param: Param, path: RestPath): object {
   return {
     required: param.defaultBody === undefined && param.required,
-    content: contentOf(schemaOf(param), ssz === "body"),
+    content: contentOf(schemaOf(param), allowsSsz(path, "body")),
   };
 }
 
@@ -99,14 +99,14 @@ function schemaOf(param: Param): JsonSchema {
   return param.each ? { type: "array", items: schema } : schema;
 }
 
-function responsesOf(method: MethodDefinition, { ssz }: RestPath): Operation["responses"] {
+function responsesOf(method: MethodDefinition, path: RestPath): Operation["responses"] {
   const kinds = ["invalid-params", ...method.failures, "server"] as const;
   const errors = [...new Set(kinds.map((kind) => FAILURES[kind].status))].map((status) => [
     String(status),
     { description: "Error", content: { "application/json": { schema: ERROR } } },
   ]);
   const nothing = method.mayBeEmpty && { "204": { description: "There is nothing to return" } };
-  return { "200": successOf(method, ssz === "response"), ...nothing, ...Object.fromEntries(errors) };
+  return { "200": successOf(method, allowsSsz(path, "response")), ...nothing, ...Object.fromEntries(errors) };
 }
 
 function successOf(method: MethodDefinition, hasSsz: boolean): object {

@@ -94,7 +94,8 @@ function valueAt(location: ParamLocation, request: RestRequest, query: Query): u
     case "path":
       return request.params[name];
     case "header": {
-      const text = request.headers[header!.name.toLowerCase()]?.toLowerCase();
+      const value = request.headers[header!.name.toLowerCase()];
+      const text = header!.isVerbatim ? value : value?.toLowerCase();
       return text === undefined ? undefined : (BOOLEANS.get(text) ?? text);
     }
     case "query": {

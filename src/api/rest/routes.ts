@@ -9,7 +9,7 @@ import type { Args } from "../bind.ts";
 import type { BoundMethod, BoundMethods } from "../bound-methods.ts";
 import { LazyCallContext } from "../call-context.ts";
 import { withFailures } from "../chain-failures.ts";
-import type { RestPath } from "../definition.ts";
+import { allowsSsz, type RestPath } from "../definition.ts";
 import type { HandlerResponse } from "../encoding.ts";
 import { type EncodedResponse, withCaching } from "./caching.ts";
 import { parseJson, parseText, RequestParser } from "./request.ts";
@@ -89,8 +89,8 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   return route;
 }
 
-function formatsOf({ ssz }: RestPath, part: RestPath["ssz"]): RestRoute["responseFormats"] {
-  return ssz === part ? ["json", "ssz"] : ["json"];
+function formatsOf(path: RestPath, part: "response" | "body"): RestRoute["responseFormats"] {
+  return allowsSsz(path, part) ? ["json", "ssz"] : ["json"];
 }
 
 /** Parses the arguments of a request. Returns a promise only if there is a body or a long list. */

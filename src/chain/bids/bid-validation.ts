@@ -29,10 +29,12 @@ const GAS_LIMIT_BOUND = 1024n;
 /**
  * Returns why a proposer cannot use a bid of a builder, as a sentence (gloas/beacon-chain.md,
  * process_execution_payload_bid; gloas/p2p-interface.md, execution_payload_bid). Does not check the signature.
+ * `maxExecutionPayment` is what the proposer trusts the builder to pay on the execution layer, in Gwei.
  */
 export function faultOfExecutionBid(
   bid: gloas.ExecutionPayloadBid,
   { parentRoot, feeRecipient, base }: BidExpectation,
+  maxExecutionPayment = 0n,
 ): string | undefined {
   const state = base.operationState as CachedBeaconStateGloas;
   const { builderIndex, value } = bid;
@@ -44,7 +46,11 @@ export function faultOfExecutionBid(
   if (!canBuilderCoverBid(state, builderIndex, value)) {
     return `The balance of builder ${builderIndex} does not cover the bid of ${value} Gwei.`;
   }
-  if (bid.executionPayment !== 0n) return "The bid has an execution payment, which the proposer cannot verify.";
+  if (bid.executionPayment > maxExecutionPayment) {
+    return maxExecutionPayment === 0n
+      ? "The bid has an execution payment, which the proposer cannot verify."
+      : `The bid has an execution payment of ${bid.executionPayment} Gwei, more than ${maxExecutionPayment}.`;
+  }
   const maxBlobs = state.config.getMaxBlobsPerBlock(getCurrentEpoch(state));
   if (bid.blobKzgCommitments.length > maxBlobs) {
     return `The bid has ${bid.blobKzgCommitments.length} blobs, but the limit is ${maxBlobs}.`;

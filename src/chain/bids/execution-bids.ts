@@ -4,7 +4,6 @@ import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BuiltPayload } from "../../execution/engine.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import { prefersBid } from "../production/builder-bids.ts";
 import { type BidExpectation, faultOfExecutionBid, verifyBidSignature } from "./bid-validation.ts";
 
 interface ExecutionBidsParts {
@@ -13,6 +12,23 @@ interface ExecutionBidsParts {
 }
 
 type Bid = gloas.SignedExecutionPayloadBid;
+
+/** A valid bid that a builder made to the proposer directly. */
+export interface WeightedBid {
+  signed: Bid;
+  /** Weight against the local payload in percent. */
+  boostFactor: bigint;
+  /** URL of the builder. */
+  url: string;
+}
+
+/** How a proposer compares bids with the local payload. */
+export interface BidPreferences {
+  /** Weight of the bids from gossip in percent. Default: 100. */
+  boostFactor?: bigint | undefined;
+  /** Requests bids from builders. Must not reject. */
+  requestBids?(expectation: BidExpectation): Promise<WeightedBid[]>;
+}
 
 /** Number of parents with bids in a slot, and of bids per parent: one per builder, the first one. */
 const MAX_PARENTS = 16;
@@ -50,35 +66,36 @@ export class ExecutionBids {
 
   /**
    * Returns the local payload or the best bid, if that pays the proposer more. A bid with a value of 0 is not used.
-   * Rejects only if both are missing. `boostFactor` is the weight of bids in percent.
+   * Rejects only if both are missing.
    */
   async choose(
     building: Promise<BuiltPayload>,
     expectation: BidExpectation,
-    boostFactor?: bigint,
+    { boostFactor, requestBids }: BidPreferences = {},
   ): Promise<BuiltPayload | Bid> {
     const { logger } = this.#parts;
-    const best = this.#best(expectation);
+    // The result is inspected after the builders have responded.
+    building.catch(() => {});
+    const best = this.#best(expectation, boostFactor, (await requestBids?.(expectation)) ?? []);
     if (!best) return building;
-    const { slot, builderIndex, value } = best.message;
+    const { signed, total, weighted } = best;
+    const { slot, builderIndex } = signed.message;
     let local: BuiltPayload;
     try {
       local = await building;
       this.#noLocalPayload.clear({ slot });
     } catch (error) {
       this.#noLocalPayload.raise({ slot, error });
-      return best;
+      return signed;
     }
-    const bidValue = BigInt(value) * WEI_PER_GWEI;
-    const isMore = boostFactor === undefined ? bidValue > local.value : prefersBid(local.value, bidValue, boostFactor);
-    const isBidBetter = local.shouldOverrideBuilder !== true && isMore;
+    const isBidBetter = local.shouldOverrideBuilder !== true && weighted > local.value;
     logger.debug(isBidBetter ? "Using a builder's bid" : "Using the local payload", {
       slot,
       builderIndex,
-      bid: value,
+      bid: String(total),
       local: String(local.value),
     });
-    return isBidBetter ? best : local;
+    return isBidBetter ? signed : local;
   }
 
   onSlot(slot: Slot): void {
@@ -91,11 +108,23 @@ export class ExecutionBids {
     this.#bids.clear();
   }
 
-  #best(expectation: BidExpectation): Bid | undefined {
+  /** Returns the best one of the bids from gossip and of those that builders made directly. */
+  #best(
+    expectation: BidExpectation,
+    boostFactor: bigint | undefined,
+    direct: readonly WeightedBid[],
+  ): Candidate | undefined {
     const { parentRoot, base } = expectation;
     const { slot } = base.operationState;
-    const bids = this.#bids.get(keyOf(slot, parentRoot, toRootHex(base.parent.blockHash)));
-    return bids?.find(({ message }) => message.value > 0 && faultOfExecutionBid(message, expectation) === undefined);
+    const fromGossip = this.#bids.get(keyOf(slot, parentRoot, toRootHex(base.parent.blockHash)));
+    // By value, so the first valid one is the best.
+    const gossiped = fromGossip?.find(({ message }) => faultOfExecutionBid(message, expectation) === undefined);
+    const candidates = direct.map((bid) => candidateOf(bid.signed, bid.boostFactor));
+    if (gossiped) candidates.push(candidateOf(gossiped, boostFactor));
+    const [best] = candidates
+      .filter(({ total }) => total > 0n)
+      .sort((a, b) => Number(b.weighted - a.weighted) || Number(b.total - a.total));
+    return best;
   }
 
   #bidsLike({ slot, parentBlockRoot, parentBlockHash }: Bid["message"]): { key: string; bids: readonly Bid[] } {
@@ -126,6 +155,21 @@ export class ExecutionBids {
     }
     return undefined;
   }
+}
+
+interface Candidate {
+  signed: Bid;
+  /** What the proposer is paid, in Wei. */
+  total: bigint;
+  /** The same with the boost factor. */
+  weighted: bigint;
+}
+
+/** Applies the rule for `builder_boost_factor` (Beacon API, produceBlockV4). */
+function candidateOf(signed: Bid, boostFactor: bigint | undefined): Candidate {
+  const { value, executionPayment } = signed.message;
+  const total = (BigInt(value) + executionPayment) * WEI_PER_GWEI;
+  return { signed, total, weighted: boostFactor === undefined ? total : boostFactor * (total / 100n) };
 }
 
 const keyOf = (slot: Slot, parentRoot: RootHex, parentHash: RootHex): string => `${slot}/${parentRoot}/${parentHash}`;

@@ -21,7 +21,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import { LruMap } from "../../collections/lru-map.ts";
 import type { BuiltPayload, ExecutionEngine, PayloadBlobs } from "../../execution/engine.ts";
 import { describeValueFault } from "../../ssz/value-fault.ts";
-import type { ExecutionBids } from "../bids/execution-bids.ts";
+import type { BidPreferences, ExecutionBids } from "../bids/execution-bids.ts";
 import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { mayMergeAt } from "../import/terminal-block-hash.ts";
@@ -128,7 +128,7 @@ export class BlockProducer {
    * Produces a block with a locally built payload or, since gloas, with the best bid of a builder if that is better. By
    * default, bids have the same weight as the local payload.
    */
-  async produce(request: BlockRequest, boostFactor?: bigint): Promise<ProducedFullBlock> {
+  async produce(request: BlockRequest, preferences?: BidPreferences): Promise<ProducedFullBlock> {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const base = await this.#baseFor(preState, request);
@@ -136,7 +136,7 @@ export class BlockProducer {
       ? await this.#parts.executionBids.choose(
           this.#buildGloasPayload(preState, request, base),
           { ...request, base },
-          boostFactor,
+          preferences,
         )
       : await this.#buildPayload(preState, request);
     const signedBid = chosen && "signature" in chosen ? chosen : undefined;

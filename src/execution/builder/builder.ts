@@ -3,15 +3,27 @@ import type {
   BlobsBundle,
   bellatrix,
   ExecutionPayload,
+  gloas,
+  PubkeyHex,
+  RootHex,
   SignedBlindedBeaconBlock,
   SignedBuilderBid,
   Slot,
 } from "@lodestar/types";
 import { OperationalError } from "../../errors/operational-error.ts";
+import type { BuilderPreferenceEntry, SignedRequestAuth } from "./request-auth.ts";
 
 export interface BidRequest {
   slot: Slot;
   parentHash: Uint8Array;
+  proposerPubkey: Uint8Array;
+}
+
+/** The block that a bid is requested for, since gloas. */
+export interface ExecutionBidRequest {
+  slot: Slot;
+  parentHash: RootHex;
+  parentRoot: RootHex;
   proposerPubkey: Uint8Array;
 }
 
@@ -34,6 +46,8 @@ export interface RevealedPayload {
  * `BuilderError`.
  */
 export interface Builder {
+  /** Origin of its URL. */
+  readonly origin: string;
   /** Returns null if there is no bid. */
   getBid(request: BidRequest): Promise<OfferedBid | null>;
   /** Before fulu: returns the payload of a signed blinded block. */
@@ -41,6 +55,18 @@ export interface Builder {
   /** Since fulu: submits a signed blinded block, which the builder publishes with its payload. */
   publishBlock(signed: SignedBlindedBeaconBlock): Promise<void>;
   registerValidators(registrations: bellatrix.SignedValidatorRegistrationV1[]): Promise<void>;
+  /** Since gloas. Returns null if there is no bid. */
+  getExecutionBid(
+    request: ExecutionBidRequest,
+    auth: SignedRequestAuth,
+  ): Promise<gloas.SignedExecutionPayloadBid | null>;
+  /** Since gloas: submits a signed block with a bid, whose payload the builder reveals. */
+  submitBlock(signed: gloas.SignedBeaconBlock): Promise<void>;
+  /** Since gloas: submits what the proposer accepts. */
+  submitPreferences(
+    proposerPubkey: PubkeyHex,
+    preferences: Pick<BuilderPreferenceEntry, "auth" | "maxExecutionPayment">,
+  ): Promise<void>;
 }
 
 interface BuilderErrorOptions {

@@ -3,14 +3,29 @@ import { type ApiClient, getClient } from "@lodestar/api/builder";
 import type { ChainForkConfig } from "@lodestar/config";
 import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { parseExecutionPayloadAndBlobsBundle } from "@lodestar/state-transition";
-import type { bellatrix, SignedBlindedBeaconBlock } from "@lodestar/types";
-import { toPrintableUrl } from "@lodestar/utils";
+import {
+  type bellatrix,
+  type gloas,
+  type PubkeyHex,
+  type SignedBlindedBeaconBlock,
+  type Slot,
+  ssz,
+} from "@lodestar/types";
+import { toHex, toPrintableUrl } from "@lodestar/utils";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
 import { HttpError, messageOf } from "../../http-client/http-error.ts";
 import { readBody } from "../../http-client/response.ts";
 import type { Logger } from "../../log/logger.ts";
-import { type BidRequest, type Builder, BuilderError, type OfferedBid, type RevealedPayload } from "./builder.ts";
+import {
+  type BidRequest,
+  type Builder,
+  BuilderError,
+  type ExecutionBidRequest,
+  type OfferedBid,
+  type RevealedPayload,
+} from "./builder.ts";
+import { type BuilderPreferenceEntry, SignedRequestAuth } from "./request-auth.ts";
 
 interface HttpBuilderOptions {
   url: string;
@@ -28,6 +43,18 @@ const OTHER_TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const MAX_REASON_LENGTH = 300;
 
+interface PostedRequest {
+  /** Determines the fork. */
+  slot: Slot;
+  body: unknown;
+  headers?: Record<string, string>;
+  timeoutMs: number;
+}
+
+interface PostResponse extends BuilderResponse {
+  text: string;
+}
+
 /** Members common to all responses. */
 interface BuilderResponse {
   ok: boolean;
@@ -40,6 +67,8 @@ interface BuilderResponse {
  * it.
  */
 export class HttpBuilder implements Builder {
+  readonly origin: string;
+  readonly #config: ChainForkConfig;
   readonly #client: ApiClient;
   readonly #http: HttpClient;
   readonly #bidTimeoutMs: number;
@@ -50,6 +79,8 @@ export class HttpBuilder implements Builder {
   #isOnline: boolean | undefined;
 
   constructor({ url, config, logger, bidTimeoutMs, timers = SYSTEM_TIMERS }: HttpBuilderOptions) {
+    this.origin = new URL(url).origin;
+    this.#config = config;
     const globalInit = { requestWireFormat: WireFormat.json };
     // Each request has its own deadline.
     this.#http = new HttpClient(url, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
@@ -108,6 +139,61 @@ export class HttpBuilder implements Builder {
     await this.#ask(OTHER_TIMEOUT_MS, (init) =>
       this.#client.registerValidator({ registrations }, { ...init, requestWireFormat: WireFormat.json }),
     );
+  }
+
+  async getExecutionBid(
+    { slot, parentHash, parentRoot, proposerPubkey }: ExecutionBidRequest,
+    auth: SignedRequestAuth,
+  ): Promise<gloas.SignedExecutionPayloadBid | null> {
+    const path = `execution_payload_bid/${slot}/${parentHash}/${parentRoot}/${toHex(proposerPubkey)}`;
+    const headers = {
+      "Date-Milliseconds": String(Math.floor(this.#timers.unixNow())),
+      "X-Timeout-Ms": String(this.#bidTimeoutMs),
+    };
+    const body = SignedRequestAuth.toJson(auth);
+    const answer = await this.#post(path, { slot, body, headers, timeoutMs: this.#bidTimeoutMs });
+    if (answer.status === HttpStatusCode.NO_CONTENT) return null;
+    return read(() => {
+      const { data } = JSON.parse(answer.text) as { data: unknown };
+      return ssz.gloas.SignedExecutionPayloadBid.fromJson(data);
+    });
+  }
+
+  async submitBlock(signed: gloas.SignedBeaconBlock): Promise<void> {
+    const { slot } = signed.message;
+    const body = ssz.gloas.SignedBeaconBlock.toJson(signed);
+    await this.#post("beacon_blocks", { slot, body, timeoutMs: REVEAL_TIMEOUT_MS });
+  }
+
+  async submitPreferences(
+    proposerPubkey: PubkeyHex,
+    { auth, maxExecutionPayment }: Pick<BuilderPreferenceEntry, "auth" | "maxExecutionPayment">,
+  ): Promise<void> {
+    const preferences = { max_execution_payment: maxExecutionPayment.toString() };
+    const body = { preferences, auth: SignedRequestAuth.toJson(auth) };
+    const slot = Number(auth.message.slot);
+    await this.#post(`builder_preferences/${proposerPubkey}`, { slot, body, timeoutMs: OTHER_TIMEOUT_MS });
+  }
+
+  /** Sends a request that the API client lacks. */
+  #post(path: string, { slot, body, headers, timeoutMs }: PostedRequest): Promise<PostResponse> {
+    return this.#ask(timeoutMs, async ({ signal }) => {
+      const request = new Request(`${this.origin}/eth/v1/builder/${path}`, {
+        method: "POST",
+        headers: {
+          Accept: "application/json",
+          "Content-Type": "application/json",
+          "Eth-Consensus-Version": this.#config.getForkName(slot),
+          ...headers,
+        },
+        body: JSON.stringify(body),
+        signal,
+      });
+      const response = await this.#fetch(request);
+      const { ok, status } = response;
+      const text = await response.text();
+      return { ok, status, text, error: () => (ok ? null : new Error(text)) };
+    });
   }
 
   /** Aborts all requests. */

@@ -1,4 +1,4 @@
-import type { MethodDefinition, RestPath } from "../../api/definition.ts";
+import { allowsSsz, type MethodDefinition, type RestPath } from "../../api/definition.ts";
 import { locateParams } from "../../api/rest/param-locations.ts";
 import { isReadOnly } from "../../server/access-class.ts";
 import { errorBody } from "../../server/http/http-error.ts";
@@ -18,7 +18,7 @@ export function routeFormats(
   method: MethodDefinition,
   rest: RestPath,
 ): Pick<RestRoute, "responseFormats" | "prefersFirst" | "accepts" | "bodyOptional" | "takesLargeBody"> {
-  const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
+  const formats = (what: "response" | "body"): Format[] => (allowsSsz(rest, what) ? ["json", "ssz"] : ["json"]);
   const hasBody = locateParams(method.restParams, rest).some(({ from }) => from === "body");
   return {
     responseFormats: isStatusOnly(method) ? [] : formats("response"),

@@ -197,6 +197,20 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     { ...answers("unknown validators", [], (chain) => [chain.epoch, ["99"]]), only: ForkName.gloas },
   ],
   get_v4_validator_blocks_slot: wrongProductions,
+  post_v4_validator_blocks_slot: [
+    fails("a slot that has a block", INVALID, async (chain) => [chain.slot - 1, [], await chain.randaoReveal()]),
+    fails("a reveal that is no signature", INVALID, (chain) => [chain.slot, [], SIGNATURE]),
+    fails("builders that are no list", INVALID, async (chain) => [chain.slot, {}, await chain.randaoReveal()]),
+    fails("too many builders", INVALID, async (chain) => [
+      chain.slot,
+      Array.from({ length: 65 }, () => ({})),
+      await chain.randaoReveal(),
+    ]),
+  ],
+  post_v1_validator_builder_preferences_pubkey: [
+    fails("preferences that are no list", INVALID, () => [PUBKEY, {}]),
+    fails("an entry that is malformed", REJECTED, () => [PUBKEY, [{}]]),
+  ],
   get_v1_validator_payload_attestation_data: [
     fails("a slot that has not come", INVALID, (chain) => [chain.slot + 1]),
     fails("a slot of the past", INVALID, (chain) => [chain.slot - 2]),

@@ -2,7 +2,14 @@ import { HttpStatusCode, routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
 import { type ForkName, isForkPostFulu } from "@lodestar/params";
 import { blindedOrFullBlockHashTreeRoot, getBlockProposerSignatureSet } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, SignedBlockContents, Slot } from "@lodestar/types";
+import type {
+  gloas,
+  RootHex,
+  SignedBeaconBlock,
+  SignedBlindedBeaconBlock,
+  SignedBlockContents,
+  Slot,
+} from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import type { AnySignedBlock } from "../../../chain/import/apply-block.ts";
@@ -23,8 +30,10 @@ import {
   post,
   required,
 } from "../../definition.ts";
+import { BUILDER_URL_HEADER } from "../../params/builder-entries.ts";
 import { broadcastValidation } from "../../params/common.ts";
 import { CONSENSUS_VERSION, requireVersion } from "../../params/consensus-version.ts";
+import { text } from "../../params/scalars.ts";
 import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../../params/signed-blocks.ts";
 import { rejectionReason } from "../../params/ssz-payload.ts";
 import { requireSynced } from "../../preconditions.ts";
@@ -81,6 +90,9 @@ const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
     signedBlockContents: { ...SIGNED_BLOCK, name: "signed_block_or_contents" },
     broadcastValidation: BROADCAST_VALIDATION,
     consensusVersion: CONSENSUS_VERSION,
+    builderUrl: optional(text("a URL"), "URL of the builder whose bid the block has, which then receives the block.", {
+      header: { name: BUILDER_URL_HEADER, isRequired: false, isVerbatim: true },
+    }),
   },
   result: STATUS,
   failures: ["unavailable", "rejected"],
@@ -89,9 +101,15 @@ const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock(), "consensus", chain.fork] },
   resultForStatus: identity,
-  async handler(context, { signedBlockContents, broadcastValidation, consensusVersion }) {
-    requireVersionOf(context.chain, signedBlockContents.signedBlock, consensusVersion);
-    return statusOf(await publish(context, signedBlockContents, broadcastValidation));
+  async handler(context, { signedBlockContents, broadcastValidation, consensusVersion, builderUrl }) {
+    const { chain } = context;
+    const { signedBlock } = signedBlockContents;
+    requireVersionOf(chain, signedBlock, consensusVersion);
+    const publication = await publish(context, signedBlockContents, broadcastValidation);
+    if (builderUrl !== undefined && hasEnvelope(chain.config, signedBlock.message.slot)) {
+      void chain.builderMarket.submitBlock(builderUrl, signedBlock as gloas.SignedBeaconBlock);
+    }
+    return statusOf(publication);
   },
 });
 

@@ -71,7 +71,7 @@ const devFalsifyPayloads = defineMethod({
     slot: FIRST_SLOT,
     kind: optional(
       stringEnum(FALSE_PAYLOADS),
-      "different: another payload than the bid commits to; equivocation: first another payload, then the right one, which counts; invalid: the bid commits to a payload that the execution engine rejects. Default: different.",
+      "Kind of the fault; different: another payload than the bid commits to; equivocation: first another payload, then the right one, which counts; invalid: the bid commits to a payload that the execution engine rejects. Default: different.",
     ),
   },
   result: { name: "slots", schema: object(AFFECTED) },
