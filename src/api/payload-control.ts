@@ -59,14 +59,16 @@ export interface PayloadVoteRule {
 
 type GloasSchedule = Pick<BeaconConfig, "getForkName" | "getForkSeq" | "GLOAS_FORK_EPOCH">;
 
-/** Returns the error for a slot whose block contains its payload, or undefined since gloas. */
-export function errorBeforeGloas(config: GloasSchedule, slot: Slot): Failure | undefined {
+/** Returns the error for a slot from before gloas, or undefined since gloas. */
+export function errorBeforeGloas(
+  config: GloasSchedule,
+  slot: Slot,
+  subject = "Payloads are revealed apart from their blocks",
+): Failure | undefined {
   if (config.getForkSeq(slot) >= ForkSeq.gloas) return undefined;
   const { GLOAS_FORK_EPOCH: epoch } = config;
   const until = Number.isFinite(epoch)
     ? ` until epoch ${epoch}. dev_advance runs slots until then.`
     : ". Start it with --fork gloas or --gloas-at EPOCH.";
-  return unsupported(
-    `Payloads are revealed apart from their blocks since gloas; this chain is ${config.getForkName(slot)}${until}`,
-  );
+  return unsupported(`${subject} since gloas; this chain is ${config.getForkName(slot)}${until}`);
 }

@@ -184,6 +184,8 @@ export class DevChain {
         payloads,
         { capture: () => builders.capture() },
         { capture: () => () => this.#onReverted() },
+        // Held back objects are dropped with the duties.
+        { capture: () => this.#validators.captureLate() },
       ],
       evm: parts.evm?.thread,
     });

@@ -30,7 +30,9 @@ export function builderActions(client: Client, builder: number): BuilderActions 
       const builders = await client.dev_getBuilders();
       const found = builders[builder];
       if (found) return found;
-      throw new RangeError(`There is no builder ${builder}: the registry of the head has ${builders.length} builders.`);
+      throw new RangeError(
+        `There is no builder ${builder}. Number of builders in the registry of the head: ${builders.length}.`,
+      );
     },
     bid: (bid) => client.dev_bid({ builder, ...bid }),
     withhold: (options = {}) => client.dev_withholdBuilderPayloads({ builder, ...options }),

@@ -46,7 +46,7 @@ export interface PayloadActions {
   /** Reveals payloads without their blobs. */
   withholdBlobs(slots?: AffectedSlots): Result<"dev_withholdBlobs">;
   /** Sets how members of the payload timeliness committees vote. */
-  setVotes(votes: PayloadVotes): Result<"dev_setPayloadVotes">;
+  setVotes(votes?: PayloadVotes): Result<"dev_setPayloadVotes">;
 }
 
 export function payloadActions(client: Client): PayloadActions {
@@ -58,7 +58,7 @@ export function payloadActions(client: Client): PayloadActions {
       client.dev_delayPayloads({ ...delay, ...(slotsLate !== undefined && { slots_late: slotsLate }) }),
     falsify: (options = {}) => client.dev_falsifyPayloads(options),
     withholdBlobs: (slots = {}) => client.dev_withholdBlobs(slots),
-    setVotes: ({ payloadPresent, blobDataAvailable, ...votes }) =>
+    setVotes: ({ payloadPresent, blobDataAvailable, ...votes } = {}) =>
       client.dev_setPayloadVotes({
         ...votes,
         ...(payloadPresent !== undefined && { payload_present: payloadPresent }),

@@ -81,10 +81,21 @@ describe("a withheld payload", () => {
     await caller.call("dev_withholdPayloads");
     await slots(1);
     await caller.call("dev_advance", { until: "finalized", limit: 6 * SLOTS_PER_EPOCH });
-    expect(await caller.error("dev_revealPayload")).toMatchObject({
+    expect(await caller.error("dev_revealPayload", [1])).toMatchObject({
       code: -32003,
       message: expect.stringMatching(/^The payload of block 0x\w{64} is too late: a later block is finalized\.$/),
     });
+    expect((await caller.error("dev_revealPayload")).message).toMatch(/^No payload is withheld\./);
+  });
+
+  it("is revealed for the newest block of the chain, not for a newer one beside it", async () => {
+    const { caller, slots, statuses } = await open();
+    await slots(1);
+    await caller.call("dev_withholdPayloads", { slots: 2 });
+    await slots(2);
+    await caller.call("dev_reorg", { depth: 1 });
+    expect(await caller.call("dev_revealPayload")).toMatchObject({ slot: "2", is_imported: true });
+    expect((await statuses(1, 2)).startsWith("f")).toBe(true);
   });
 });
 
@@ -103,6 +114,23 @@ describe("a late payload", () => {
     expect(await caller.call("dev_getPayload", [3])).toMatchObject({ is_imported: true, votes: texts });
     expect(complaints).toEqual([]);
   });
+});
+
+it("a late payload arrives, too, after a revert to a slot before", async () => {
+  const { caller, slots, complaints } = await open();
+  await caller.call("dev_delayPayloads", { slots_late: 2 });
+  await slots(1);
+  const snapshot = await caller.call("dev_snapshot");
+  const arrives = async () => {
+    await slots(1);
+    expect(await caller.call("dev_getPayload", [1])).toMatchObject({ is_imported: false });
+    await slots(2);
+    expect(await caller.call("dev_getPayload", [1])).toMatchObject({ is_imported: true });
+  };
+  await arrives();
+  await caller.call("dev_revert", [snapshot]);
+  await arrives();
+  expect(complaints).toEqual([]);
 });
 
 describe("a different payload", () => {

@@ -137,6 +137,9 @@ export const exactUint64 = paramSchema(
 
 export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1", "Slots");
 
+/** A slot of a chain that runs, whose number is exact. */
+export const plannedSlot = integerUpTo(2n ** 52n, "a slot: an integer from 0 to 2^52", "Slots");
+
 /** The last epoch whose first slot fits into a uint64. */
 const MAX_EPOCH = MAX_UINT64 / BigInt(SLOTS_PER_EPOCH);
 

@@ -33,6 +33,7 @@ export function wholeNumberRange(min: number, max = Number.MAX_SAFE_INTEGER, uni
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value > Number.MAX_SAFE_INTEGER) throw new FlagValueError(`it must be at most ${max}`);
     if (!(value >= min && value <= max)) throw new FlagValueError(`it must be ${wholeNumberRange(min, max, unit)}`);
     return value;
   };

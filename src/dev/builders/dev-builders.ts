@@ -143,7 +143,7 @@ export class DevBuilders implements BuilderControl {
 
   #state(): CachedBeaconStateGloas {
     const { config, headState } = this.#parts.chain;
-    const failure = errorBeforeGloas(config, headState.slot);
+    const failure = errorBeforeGloas(config, headState.slot, "Builders are registered");
     if (failure) throw new ControlError(failure);
     return headState as CachedBeaconStateGloas;
   }

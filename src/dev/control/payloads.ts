@@ -26,7 +26,7 @@ const BASIS_POINTS = 10_000;
 const MAX_SCHEDULED = 1024;
 
 interface DevPayloadsParts {
-  chain: Pick<BeaconChain, "clock" | "config" | "forkChoice">;
+  chain: Pick<BeaconChain, "clock" | "config" | "forkChoice" | "head">;
   keys: ValidatorKeys;
   time: Pick<DevTime, "exclusive">;
   withheld: WithheldPayloads;
@@ -104,16 +104,16 @@ export class DevPayloads implements PayloadControl {
   reveal(root?: RootHex): Promise<RootHex> {
     const { chain, time, withheld } = this.#parts;
     return time.exclusive(async () => {
-      const revealed = root ?? withheld.newest;
+      const revealed = root ?? this.#newestWithheld();
       if (revealed === undefined)
         throw ControlError.notFound("No payload is withheld. dev_withholdPayloads does that.");
       if (!withheld.has(revealed)) {
-        throw ControlError.notFound(
-          `The payload of block ${revealed} is not withheld. Withheld payloads are lost when the node restarts.`,
-        );
+        const reason = chain.forkChoice.retryBackoff.has(revealed)
+          ? "was revealed, and the execution engine rejected it."
+          : "is not withheld. Withheld payloads are lost when the node restarts.";
+        throw ControlError.notFound(`The payload of block ${revealed} ${reason}`);
       }
-      const block = chain.forkChoice.get(revealed);
-      if (!block || block.slot <= computeStartSlotAtEpoch(chain.forkChoice.finalized.epoch)) {
+      if (!this.#canReveal(revealed)) {
         throw ControlError.conflict(`The payload of block ${revealed} is too late: a later block is finalized.`);
       }
       try {
@@ -124,6 +124,19 @@ export class DevPayloads implements PayloadControl {
       }
       return revealed;
     });
+  }
+
+  /** Returns the newest block whose payload can be revealed, preferably of the chain. */
+  #newestWithheld(): RootHex | undefined {
+    const { chain, withheld } = this.#parts;
+    const revealable = withheld.roots.filter((root) => this.#canReveal(root));
+    return revealable.find((root) => chain.forkChoice.isDescendant(root, chain.head.root)) ?? revealable[0];
+  }
+
+  #canReveal(root: RootHex): boolean {
+    const { forkChoice } = this.#parts.chain;
+    const block = forkChoice.get(root);
+    return block !== undefined && block.slot > computeStartSlotAtEpoch(forkChoice.finalized.epoch);
   }
 
   isWithheld(root: RootHex): boolean {

@@ -8,11 +8,11 @@ interface LateBlock {
   publish(): Promise<void>;
 }
 
-/** Holds back signed blocks until they are due to be published. */
+/** Holds back signed blocks and payloads until they are due to be published. */
 export class LateBlocks {
   readonly #clock: Clock;
   readonly #closing: AbortSignal;
-  #waiting: LateBlock[] = [];
+  #waiting: readonly LateBlock[] = [];
 
   constructor(clock: Clock, closing: AbortSignal) {
     this.#clock = clock;
@@ -21,11 +21,19 @@ export class LateBlocks {
 
   /** @param slot slot of the block */
   hold(slot: Slot, { slots, seconds }: BlockDelay, publish: LateBlock["publish"]): void {
-    this.#waiting.push({ atSeconds: this.#clock.slotStartSeconds(slot + slots) + seconds, publish });
+    const atSeconds = this.#clock.slotStartSeconds(slot + slots) + seconds;
+    this.#waiting = [...this.#waiting, { atSeconds, publish }];
   }
 
   clear(): void {
     this.#waiting = [];
+  }
+
+  capture(): () => void {
+    const waiting = this.#waiting;
+    return () => {
+      this.#waiting = waiting;
+    };
   }
 
   /** Publishes the blocks due before the given time, each at its due time. Overdue blocks are published immediately. */

@@ -9,6 +9,7 @@ it("validators act only while their node is synced, and log each change once", a
     onSlot: async (slot) => void slots.push(slot),
     onHead() {},
     onReverted() {},
+    captureLate: () => () => {},
     async close() {},
   };
   const status = { isSyncing: true };

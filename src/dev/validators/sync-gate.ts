@@ -38,6 +38,7 @@ export function gateOnSync({ validators, status, logger }: SyncGateDeps): DevVal
     },
     onHead: (head) => validators.onHead(head),
     onReverted: () => validators.onReverted(),
+    captureLate: () => validators.captureLate(),
     close: () => validators.close(),
   };
 }

@@ -61,6 +61,8 @@ export interface DevValidators {
   onHead(head: HeadUpdate): void;
   /** Drops all cached duties after the chain was reverted. Must not be called during `onSlot`. */
   onReverted(): void;
+  /** Captures the blocks and payloads that are held back. Returns a function that restores them. */
+  captureLate(): () => void;
   /** Cancels waiting duties. Resolves once all running duties have finished. */
   close(): Promise<void>;
 }
@@ -210,6 +212,8 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       for (const cache of [signer, duties, subscriptions, schedule, failures, late]) cache.clear();
       preferences?.clear();
     },
+
+    captureLate: () => late.capture(),
 
     async close() {
       closing.abort();

@@ -78,10 +78,10 @@ class NewPayloadStatus implements Condition {
   }
 
   actual(): string {
-    const { config, clock } = this.#chain;
-    if (config.getForkSeq(clock.currentSlot) < ForkSeq.gloas) {
-      return `the chain is ${config.getForkName(clock.currentSlot)} until epoch ${config.GLOAS_FORK_EPOCH}`;
-    }
+    const { head } = this.#chain;
+    const untilGloas = describeForkBeforeGloas(this.#chain);
+    if (untilGloas !== undefined) return untilGloas;
+    if (head.slot === this.#slotBefore) return `there is no block after slot ${this.#slotBefore}`;
     return this.#target === "full"
       ? `no block after slot ${this.#slotBefore} has its payload`
       : `all blocks after slot ${this.#slotBefore} have their payloads`;
@@ -100,7 +100,7 @@ class BuilderPayment implements Condition {
 
   constructor(chain: BeaconChain) {
     this.#chain = chain;
-    const failure = errorBeforeGloas(chain.config, chain.clock.currentSlot);
+    const failure = errorBeforeGloas(chain.config, chain.clock.currentSlot, "Builders are paid");
     if (failure && !Number.isFinite(chain.config.GLOAS_FORK_EPOCH)) throw failure;
     this.holds();
   }
@@ -120,8 +120,13 @@ class BuilderPayment implements Condition {
   }
 
   actual(): string {
-    return "no builder has paid for a bid";
+    return describeForkBeforeGloas(this.#chain) ?? "no builder has paid for a bid";
   }
+}
+
+function describeForkBeforeGloas({ config, clock }: BeaconChain): string | undefined {
+  if (config.getForkSeq(clock.currentSlot) >= ForkSeq.gloas) return undefined;
+  return `the chain is ${config.getForkName(clock.currentSlot)} until epoch ${config.GLOAS_FORK_EPOCH}`;
 }
 
 function newerThan(read: () => number, describe: (value: number) => string): Condition {

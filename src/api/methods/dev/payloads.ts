@@ -7,7 +7,7 @@ import { defineMethod, optional } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { resolveBlock, resolveBlockPosition } from "../../lookup.ts";
 import { blockId } from "../../params/identifiers.ts";
-import { boolean, integerUpTo, parseNumber, slot, stringEnum } from "../../params/scalars.ts";
+import { boolean, integerUpTo, parseNumber, plannedSlot, stringEnum } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
 import { type AffectedSlots, errorBeforeGloas, FALSE_PAYLOADS, type PayloadFault } from "../../payload-control.ts";
 import { bidOf, canonicalChild, hasCanonicalPayload } from "../../payload-of-block.ts";
@@ -33,7 +33,7 @@ const affectedJson = ({ fromSlot, untilSlot }: AffectedSlots) => ({
   until_slot: String(untilSlot),
 });
 
-const FIRST_SLOT = optional(slot, "First slot. Default: the next one.");
+const FIRST_SLOT = optional(plannedSlot, "First slot. Default: the next one.");
 const slotCount = (ended: string) =>
   optional(slots, `Number of slots. Default: 1. 0 ends ${ended} from the first slot on.`);
 

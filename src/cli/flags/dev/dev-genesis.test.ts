@@ -39,7 +39,7 @@ describe("genesis of a dev chain", () => {
     );
     expect(refused("--gloas-at", "3", "--fork", "deneb")).toContain("--gloas-at 3 skips electra, fulu.");
     expect(refused("--gloas-at", "3", "--fork-at", "fulu=3")).toContain("--gloas-at 3 is not after fulu=3.");
-    expect(refused("--gloas-at", "0")).toContain("--gloas-at 0 contradicts --fork fulu.");
+    expect(refused("--gloas-at", "0")).toContain("--gloas-at 0 is genesis, where the chain is fulu.");
   });
 
   it("has builders from gloas on", () => {

@@ -94,7 +94,7 @@ function requireAfter(
   const { fork, epoch } = activation;
   if (epoch === 0) {
     throw usageError(
-      `${flagOf(activation)} contradicts --fork ${genesisFork}. To start the chain in ${fork}, give --fork ${fork}.`,
+      `${flagOf(activation)} is genesis, where the chain is ${genesisFork}. To start it in ${fork}, give --fork ${fork}.`,
     );
   }
   if (skipped.length > 0) {

@@ -10,9 +10,9 @@ type Reveal = () => Promise<void>;
 export class WithheldPayloads {
   #payloads: ReadonlyMap<RootHex, Reveal> = new Map();
 
-  /** Root of the newest block whose payload is withheld. */
-  get newest(): RootHex | undefined {
-    return [...this.#payloads.keys()].at(-1);
+  /** Roots of the blocks whose payloads are withheld, newest first. */
+  get roots(): readonly RootHex[] {
+    return [...this.#payloads.keys()].reverse();
   }
 
   has(root: RootHex): boolean {
