@@ -13,10 +13,11 @@ describe("blobsOfBlock", () => {
     block: BlockWithBlobs,
     stored: readonly DataSidecar[],
     kzg: Pick<TestChain["kzg"], "recover"> = chain.kzg,
+    keptColumns = 8,
   ) =>
     blobsOfBlock(block, {
       kzg,
-      keptColumns: 8,
+      keptColumns,
       hasColumns: () => chain.config.getForkName(block.signed.message.slot) === "fulu",
       sidecars: async (_, indices) => stored.filter(({ index }) => indices?.includes(index) ?? true),
     });
@@ -40,6 +41,10 @@ describe("blobsOfBlock", () => {
     expect(await blobsOf(block, block.sidecars.slice(10, 84))).toEqual(block.blobs);
     await expect(blobsOf(block, block.sidecars.slice(65))).rejects.toThrow(
       "64 are needed for its blobs. This node keeps 8 of 128 columns. Use --supernode to keep all.",
+    );
+    await expect(blobsOf(block, [], unable, 128)).rejects.toThrow(
+      "Only 0 of 128 columns of the block at slot 1 are available; 64 are needed for its blobs. " +
+        "The others were not published, or have not arrived.",
     );
   });
 });

@@ -70,10 +70,13 @@ async function fromColumns(
   }
   const columns = await columnsOf(block, source);
   if (columns.length < RECOVERY_COLUMNS) {
+    const reason =
+      source.keptColumns === NUMBER_OF_COLUMNS
+        ? "The others were not published, or have not arrived."
+        : `This node keeps ${source.keptColumns} of ${NUMBER_OF_COLUMNS} columns. Use --supernode to keep all.`;
     throw new DataUnavailableError(
       `Only ${columns.length} of ${NUMBER_OF_COLUMNS} columns of the block at slot ${block.slot} are available; ` +
-        `${RECOVERY_COLUMNS} are needed for its blobs. This node keeps ${source.keptColumns} of ${NUMBER_OF_COLUMNS} ` +
-        "columns. Use --supernode to keep all.",
+        `${RECOVERY_COLUMNS} are needed for its blobs. ${reason}`,
     );
   }
   const recovered = await recoverBlobs(source.kzg, columns);

@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
+import { bidOf } from "../blocks/bid.ts";
 import type { Clock } from "../clock/clock.ts";
 import { attestationDueShare, untilTimeInSlot } from "../clock/slot-timing.ts";
 import type { BlockWithCommitments } from "../data/block-with-commitments.ts";
@@ -117,7 +118,8 @@ export class AwaitingData<T extends BlockWithCommitments> {
     if (ended.aborted || data.missing(block).length === 0) return imported;
     const rejection = data.unavailable(block);
     const { slot, root, message } = rejection;
-    if (isOver) logger.warn("Block waits for missing data", { slot, root, message });
+    const line = bidOf(block.signed.message) ? "Payload waits for missing data" : "Block waits for missing data";
+    if (isOver) logger.warn(line, { slot, root, message });
     throw rejection;
   }
 
