@@ -1,5 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
+import type { CachedBeaconStateElectra, CachedBeaconStateGloas } from "@lodestar/state-transition";
 import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
 import type { DevBuilders } from "../../src/dev/builders/dev-builders.ts";
@@ -190,6 +190,26 @@ it("leaves the transactions of a payload that a builder withholds to the next bl
   await slots(3 * SLOTS_PER_EPOCH);
   expect(await builder()).toMatchObject({ balance: ETHER(99), pending_payments: "0" });
   expect(complaints).toEqual([]);
+});
+
+it("bids with the gas limit of the payload before a withheld one, with the EVM", async () => {
+  const { caller, chain, slots, builder } = await open({ evm: { chainId: 31_337 } });
+  await slots(ACTIVE);
+  const { gasLimit: before } = (await caller.call("eth_getBlockByNumber", ["latest", false]))!;
+  await caller.call("evm_setBlockGasLimit", ["0x1312d00"]);
+  await caller.call("dev_withholdPayloads");
+  await slots(1);
+  const preState = await chain.states.afterBlock(chain.head.root, chain.head.slot + 1);
+  const { gasLimit } = await chain.parentPayloads.baseFor(preState, { root: chain.head.root, payloadStatus: "empty" });
+  expect([gasLimit, (preState as CachedBeaconStateGloas).latestExecutionPayloadBid.gasLimit]).toEqual([
+    BigInt(before),
+    20_000_000n,
+  ]);
+  // The changed limit is far from that of the parent.
+  await caller.call("dev_bid", [0, ETHER(1)]);
+  await slots(1);
+  const reason = expect.stringContaining(`is too far from its parent's, ${gasLimit}.`);
+  expect(await builder()).toMatchObject({ last_bid: { outcome: "refused", reason } });
 });
 
 it("bids and reveals in real time", async () => {

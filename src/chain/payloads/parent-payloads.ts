@@ -25,7 +25,7 @@ interface ParentPayloadsParts {
 /** What a block since gloas and its payload are built on. */
 export interface PayloadBase {
   parent: ParentPayload;
-  /** Gas limit of the latest bid. */
+  /** Gas limit of the parent payload; of the latest bid, if that payload is unknown. */
   gasLimit: bigint;
   withdrawals: capella.Withdrawal[];
   /** Requests of the parent's payload, which the block applies; empty if the block is not built on that payload. */
@@ -48,7 +48,18 @@ export class ParentPayloads {
     const { latestExecutionPayloadBid: bid } = preState as CachedBeaconStateGloas;
     const blockHash = parent.payloadStatus === "full" ? bid.blockHash : bid.parentBlockHash;
     const blockNumber = await this.#numberOf(blockHash, parent);
-    return payloadBase(preState, await this.#requestsOf(preState, parent), { blockHash, blockNumber });
+    const base = payloadBase(preState, await this.#requestsOf(preState, parent), { blockHash, blockNumber });
+    if (parent.payloadStatus === "full") return base;
+    return { ...base, gasLimit: (await this.#gasLimitOf(blockHash, parent)) ?? base.gasLimit };
+  }
+
+  /** Returns the gas limit of the payload that a node is built on, unless it is unknown. */
+  async #gasLimitOf(blockHash: Uint8Array, node: ForkChoiceNode): Promise<bigint | undefined> {
+    const { forkChoice, blocks, payloadStore } = this.#parts;
+    const block = forkChoice.payloadBlock(node);
+    const signed = block && (await blocks.signedByRoot(block.root));
+    const payload = signed && (await payloadStore.payloadOf(signed, block.root))?.payload;
+    return payload && byteArrayEquals(payload.blockHash, blockHash) ? BigInt(payload.gasLimit) : undefined;
   }
 
   /**
