@@ -130,20 +130,19 @@ export class DataLookups {
   /**
    * Selects the peer with the most missing sidecars, and the one with the best score among equals. Peers that have been
    * tried before come last, so that a peer that claims all columns but serves none is not always first. Columns that no
-   * peer custodies are requested from any peer, since the block producer has them.
+   * peer custodies, or whose custodians lack them, are requested from any peer, since the block producer has them.
    */
   #nextRequest(
     missing: readonly number[],
     { triedPeers, triedBefore }: { triedPeers: ReadonlySet<string>; triedBefore: ReadonlySet<string> },
     hasColumns: boolean,
   ): { peerId: string; indices: readonly number[] } | undefined {
-    const peers = this.#parts.peers.list();
+    const peers = this.#parts.peers.list().filter(({ peerId }) => !triedPeers.has(peerId));
     const custodiedBySome = new Set(peers.flatMap(({ columns }) => columns));
     const servable = ({ columns }: SyncPeer) =>
       hasColumns ? missing.filter((column) => columns.includes(column) || !custodiedBySome.has(column)) : missing;
     const lastTried = [...triedBefore];
     const [best] = peers
-      .filter(({ peerId }) => !triedPeers.has(peerId))
       .map((peer) => ({
         peerId: peer.peerId,
         turn: lastTried.indexOf(peer.peerId),

@@ -184,8 +184,8 @@ export class RangeData {
 
   /**
    * Assigns each column to the custodian with the fewest failures, and to the one with the fewest columns so far among
-   * equals. Columns without a custodian are requested from any peer, since the block producer has them. All blobs are
-   * requested from a single peer.
+   * equals. Columns without a custodian that has them are requested from any peer, since the block producer has them. All
+   * blobs are requested from a single peer.
    */
   #plan(missing: MissingData, failed: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
     const able = this.#able(missing);
@@ -195,14 +195,13 @@ export class RangeData {
     }
     const shares = new Map<string, number[]>();
     for (const column of missing.indices) {
-      const custodians = able.filter(({ columns }) => columns.includes(column));
-      const [custodian] = (custodians.length > 0 ? custodians : able)
-        .filter(({ peerId }) => !failed.get(peerId)?.has(column))
-        .sort(
-          (a, b) =>
-            this.#failuresOf(a) - this.#failuresOf(b) ||
-            (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0),
-        );
+      const untried = able.filter(({ peerId }) => !failed.get(peerId)?.has(column));
+      const custodians = untried.filter(({ columns }) => columns.includes(column));
+      const [custodian] = (custodians.length > 0 ? custodians : untried).sort(
+        (a, b) =>
+          this.#failuresOf(a) - this.#failuresOf(b) ||
+          (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0),
+      );
       if (custodian) shares.set(custodian.peerId, [...(shares.get(custodian.peerId) ?? []), column]);
     }
     return [...shares].map(([peerId, columns]) => ({ peerId, columns }));

@@ -123,10 +123,17 @@ export class BlockHandler {
     }
   }
 
-  /** Queues a block until the payload of its parent arrives. Returns false if the queue is full. */
+  /**
+   * Queues a block until the payload of its parent arrives, or validates the block again if it has arrived already.
+   * Returns false if the queue is full.
+   */
   #hold(message: BlockMessage): boolean {
     const { chain, unknownBlocks } = this.#parts;
     const parentRoot = toRootHex(message.object.message.parentRoot);
+    if (chain.validation.forkChoice.isPayloadVerified(parentRoot)) {
+      this.handle(message);
+      return true;
+    }
     const outcome = this.#awaitingPayload.hold(parentRoot, message, message.peerId, chain.clock.currentSlot);
     if (outcome === "first") unknownBlocks.onUnknownPayload(parentRoot, message.peerId);
     return outcome !== "full";
