@@ -57,10 +57,10 @@ export async function restoreRecentBlocks(parts: RestoreParts): Promise<void> {
       committees: () => states.cached(root)?.epochCtx.getShufflingAtSlot(slot).committees[slot % SLOTS_PER_EPOCH] ?? [],
     });
   }
-  payloadQueue.restore(stored.payloads.filter(([root]) => forkChoice.has(root)));
+  payloadQueue.restore(stored.payloads);
 }
 
-async function readStored({ db, logger }: RestoreParts): Promise<{
+async function readStored({ db, forkChoice, logger }: RestoreParts): Promise<{
   blocks: ReadonlyMap<RootHex, RecentBlock>;
   payloads: StoredRecentBlocks["payloads"];
 }> {
@@ -70,7 +70,7 @@ async function readStored({ db, logger }: RestoreParts): Promise<{
       block.root,
       { ...block, payloadVotes: payloadVotes === undefined ? undefined : fromHex(payloadVotes) },
     ]);
-    return { blocks: new Map(read), payloads };
+    return { blocks: new Map(read), payloads: payloads.filter(([root]) => forkChoice.has(root)) };
   } catch (error) {
     logger.debug("Facts about recent blocks unreadable, continuing without them", { error });
     return { blocks: new Map(), payloads: [] };

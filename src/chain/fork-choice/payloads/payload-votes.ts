@@ -51,10 +51,9 @@ export class PayloadVotes {
     return this.#votesByRoot.get(root);
   }
 
-  /** Replaces the votes of a block. */
+  /** Replaces the votes of a block. Ignores those of a committee of another size. */
   set(root: RootHex, votes: Uint8Array): void {
-    if (votes.length !== this.#ptcSize) throw new RangeError(`${votes.length} votes, expected ${this.#ptcSize}.`);
-    this.#votesByRoot.set(root, votes);
+    if (votes.length === this.#ptcSize) this.#votesByRoot.set(root, votes);
   }
 
   delete(root: RootHex): void {
