@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
+import { type ForkName, type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type Slot, type SSEPayloadAttributes, ssz, type ValidatorIndex } from "@lodestar/types";
 import type { PayloadRequest } from "../../execution/engine.ts";
@@ -121,9 +121,7 @@ export class PayloadPreparer {
       if (next && sameNode(this.#expectedParent, head)) {
         const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
         logger.debug("Preparing the next payload", { slot, head: head.root, secondsAhead });
-        // From Gloas on, builders learn the attributes from proposer preferences.
-        const isEvent = this.#hasListeners && !previous && !isForkPostGloas(fork);
-        const data = isEvent ? inStandardForm(next) : null;
+        const data = this.#hasListeners && !previous ? inStandardForm(next, fork) : null;
         if (data) events.publish("payloadAttributes", { version: fork, data });
         if (isPrepared) await payloadBuilder.prepare(next.request);
         else if (payloadBuilder.canPrepare) this.#parts.reviewHead();
@@ -176,13 +174,13 @@ const sameNode = (a: ForkChoiceNode, b: ForkChoiceNode): boolean =>
   a.root === b.root && a.payloadStatus === b.payloadStatus;
 
 /** Converts the attributes to the event format of the Beacon API. The encoder drops fields that the fork lacks. */
-function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttributes | null {
+function inStandardForm({ request, proposerIndex }: NextPayload, fork: ForkName): SSEPayloadAttributes | null {
   const { slot, parent, parentBeaconBlockRoot, timestamp, prevRandao, feeRecipient, withdrawals } = request;
-  if (parent.blockNumber === null) return null;
+  if (parent.blockNumber === null && !isForkPostGloas(fork)) return null;
   return {
     proposerIndex,
     proposalSlot: slot,
-    parentBlockNumber: parent.blockNumber,
+    parentBlockNumber: parent.blockNumber ?? 0,
     parentBlockRoot: parentBeaconBlockRoot,
     parentBlockHash: parent.blockHash,
     payloadAttributes: {
@@ -191,6 +189,8 @@ function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttr
       suggestedFeeRecipient: ssz.ExecutionAddress.toJson(feeRecipient) as string,
       withdrawals,
       parentBeaconBlockRoot,
+      slotNumber: slot,
+      targetGasLimit: BigInt(request.targetGasLimit ?? 0),
     },
   };
 }

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { Caller } from "../../support/api/caller.ts";
 import { serveApi } from "../../support/api/served-api.ts";
 import { openDevChain } from "../../support/chain/dev-chain.ts";
-import { GloasChain } from "../../support/chain/gloas-chain.ts";
+import { GLOAS, GloasChain } from "../../support/chain/gloas-chain.ts";
 import { Client } from "../../support/server/jsonrpc/websocket/client.ts";
 
 const INVALID = -32602;
@@ -166,6 +166,33 @@ it("payloads are announced over SSE and WebSocket", async () => {
     ["execution_payload", { ...payload, execution_optimistic: false }],
     ["head_v2", { version: "gloas", data: expect.objectContaining({ block: root, payload_status: "full" }) }],
   ]);
+});
+
+it("payload attributes are published ahead of the slot, without the number of the parent's block", async () => {
+  const { devChain } = await openDevChain({ forks: GLOAS });
+  const { chain } = devChain;
+  const { jsonRpcUrl, close } = await serveApi(devChain.api);
+  onTestFinished(close);
+  await devChain.control.time.advance({ slots: 2 });
+  const client = await Client.connect(jsonRpcUrl);
+  await client.subscribe(["payload_attributes"] as never);
+  await devChain.control.time.advance({ slots: 4 });
+  const [notification] = await client.notifications.take(1);
+  const data = notification!.data as unknown as { version: string; data: never };
+  const { payloadAttributes, ...event } = ssz.gloas.SSEPayloadAttributes.fromJson(data.data);
+  expect(data.version).toBe("gloas");
+  expect(data.data).not.toHaveProperty("parent_block_number");
+  const { signed, root } = (await chain.blocks.canonicalAtSlot(event.proposalSlot))!;
+  const { payload } = (await chain.payloadStore.get(root))!.message;
+  expect(event.proposerIndex).toBe(signed.message.proposerIndex);
+  expect(toHex(event.parentBlockHash)).toBe(toHex(payload.parentHash));
+  expect(toHex(event.parentBlockRoot)).toBe(toHex(signed.message.parentRoot));
+  expect(payloadAttributes).toMatchObject({
+    timestamp: payload.timestamp,
+    slotNumber: payload.slotNumber,
+    targetGasLimit: BigInt(payload.gasLimit),
+  });
+  expect(toHex(payloadAttributes.prevRandao)).toBe(toHex(payload.prevRandao));
 });
 
 async function serve(gloas: GloasChain) {
