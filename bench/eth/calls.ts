@@ -26,10 +26,11 @@ type Call = (contestant: Contestant) => [method: string, ...params: unknown[]];
 const CALLS: Readonly<Record<string, Call>> = {
   eth_chainId: () => ["eth_chainId"],
   eth_blockNumber: () => ["eth_blockNumber"],
-  "eth_getBalance, repeated": () => ["eth_getBalance", fundedAccounts()[0]!.address, "latest"],
-  "eth_getBalance, never the same": () => ["eth_getBalance", `0x${VARIED.padStart(40, "77")}`, "latest"],
+  // Before other reads, since the first call connects the servers to the thread for reads.
   "ERC-20 `balanceOf`, repeated": ({ token }) => ["eth_call", ...balanceCall(token)],
   "ERC-20 `balanceOf`, never the same": ({ token }) => ["eth_call", ...balanceCall(token, VARIED)],
+  "eth_getBalance, repeated": () => ["eth_getBalance", fundedAccounts()[0]!.address, "latest"],
+  "eth_getBalance, never the same": () => ["eth_getBalance", `0x${VARIED.padStart(40, "77")}`, "latest"],
 };
 
 /**
