@@ -1,6 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import type { ExampleDevChain } from "../../support/api/example-chain.ts";
 import {
+  absent,
   absentBlock,
   absentBlockWith,
   absentState,
@@ -215,7 +216,10 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("an unknown block", REJECTED, (chain) => changedEnvelope(chain, { beacon_block_root: ROOT })),
     fails("another builder", REJECTED, (chain) => changedEnvelope(chain, { builder_index: "99" })),
   ],
-  get_v1_beacon_execution_payload_envelopes_blockId: absentBlock,
+  get_v1_beacon_execution_payload_envelopes_blockId: [
+    ...absent(),
+    fails("a tag of states only", INVALID, () => ["justified"]),
+  ],
   getStateProof: [
     ...absentState(["slot"]),
     ...wrongPaths("head"),

@@ -43,7 +43,7 @@ export const answers = (what: string, result: unknown, params: SpecialCall["para
 export const nothing = (what: string): SpecialCall => ({ ...answers(what, true, () => [[]]), only: ForkName.fulu });
 
 /** Ids of missing states or blocks, followed by the method's other parameters. */
-const absent = (...others: unknown[]): SpecialCall[] => [
+export const absent = (...others: unknown[]): SpecialCall[] => [
   fails("an unknown root", NOT_FOUND, () => [ROOT, ...others]),
   fails("a slot that has not come", NOT_FOUND, (chain) => [chain.slot + 1, ...others]),
   fails("the last of all slots", NOT_FOUND, () => [LAST_UINT64, ...others]),

@@ -1,4 +1,4 @@
-import { type ForkName, ForkSeq } from "@lodestar/params";
+import { ForkName, ForkSeq } from "@lodestar/params";
 import type { MethodDefinition } from "../../../src/api/definition.ts";
 import type { ExampleChain } from "../../../src/api/example.ts";
 import { EXAMPLE_STAGES } from "../../../src/api/example.ts";
@@ -29,7 +29,7 @@ export function refusalOn(
   if (needsEvm) return "unsupported";
   if (example.isUnsupported || (until && seq >= ForkSeq[until])) return "unsupported";
   if (!since || seq >= ForkSeq[since]) return undefined;
-  if (access === "dev") return "unsupported";
+  if (access === "dev" && since === ForkName.gloas) return "unsupported";
   if (access !== "read") return "rejected";
   // Without arguments, a call cannot refer to data before the fork. Its result is empty.
   return params.length === 0 ? "not-found" : "invalid-params";
