@@ -14,10 +14,12 @@ import { lightClientMethods } from "../../src/api/methods/chain/light-client.ts"
 import { anvilChainMethods } from "../../src/api/methods/dev/anvil-chain.ts";
 import { anvilTimeMethods } from "../../src/api/methods/dev/anvil-time.ts";
 import { devBranchMethods } from "../../src/api/methods/dev/branches.ts";
+import { devBuilderMethods } from "../../src/api/methods/dev/builders.ts";
 import { devDumpMethods } from "../../src/api/methods/dev/dumps.ts";
 import { evmControlMethods } from "../../src/api/methods/dev/evm-control.ts";
 import { devKeysMethods } from "../../src/api/methods/dev/keys.ts";
 import { devOperationMethods } from "../../src/api/methods/dev/operations.ts";
+import { devPayloadMethods } from "../../src/api/methods/dev/payloads.ts";
 import { devSnapshotMethods } from "../../src/api/methods/dev/snapshots.ts";
 import { devTimeMethods } from "../../src/api/methods/dev/time.ts";
 import { devValidatorMethods } from "../../src/api/methods/dev/validators.ts";
@@ -129,6 +131,7 @@ export function methodPages(): MethodPage[] {
       ...devOperationMethods,
       ...devKeysMethods,
     ]),
+    page("dev-payloads", "Dev chain: payloads and builders", [...devPayloadMethods], [...devBuilderMethods]),
     page("dev-snapshots", "Dev chain: snapshots and dumps", [...devSnapshotMethods], [...devDumpMethods]),
     page("anvil", "Dev chain: methods of Anvil and Hardhat", [
       ...anvilTimeMethods,
