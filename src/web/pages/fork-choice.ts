@@ -11,24 +11,27 @@ import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 import { BlockStatus } from "../parts/status.ts";
+import { blocksAmong, payloadTexts } from "../payload-texts.ts";
 
-type ForkChoice = Awaited<ReturnType<typeof node.get_v1_debug_fork_choice>>;
+type ForkChoice = Awaited<ReturnType<typeof node.get_v2_debug_fork_choice>>;
 
 /** Number of blocks listed initially, since there are many without finality. */
 const SHOWN_BLOCKS = 64;
 
 export function ForkChoicePage() {
   const { head } = useChain();
-  const forkChoice = useLoaded((signal) => node.get_v1_debug_fork_choice({}, { signal }), [head.head_block_root]);
+  const forkChoice = useLoaded((signal) => node.get_v2_debug_fork_choice({}, { signal }), [head.head_block_root]);
   return html`<h1>Fork choice</h1>
     <${Show} of=${forkChoice}>${(value: ForkChoice) => html`<${Tree} of=${value} />`}<//>`;
 }
 
-function Tree({ of: { justified_checkpoint, finalized_checkpoint, fork_choice_nodes } }: { of: ForkChoice }) {
+function Tree({ of }: { of: ForkChoice }) {
+  const { justified_checkpoint, finalized_checkpoint } = of;
+  const blocksOfTree = blocksAmong(of.fork_choice_nodes);
   const { head, time, slotsPerEpoch } = useChain();
   const checkpoint = ({ epoch, root }: { epoch: string; root: string }) =>
     html`epoch <${EpochLink} epoch=${epoch} />, <${BlockLink} root=${root} />`;
-  const notes = fork_choice_nodes.map((each) => ({
+  const notes = blocksOfTree.map((each) => ({
     root: each.block_root,
     slot: Number(each.slot),
     parentRoot: each.parent_root,
@@ -41,7 +44,7 @@ function Tree({ of: { justified_checkpoint, finalized_checkpoint, fork_choice_no
     Head: html`<${BlockLink} root=${head.head_block_root} /> of slot <${SlotLink} slot=${head.head_slot} />`,
     Justified: checkpoint(justified_checkpoint),
     Finalized: checkpoint(finalized_checkpoint),
-    Blocks: `${counted(fork_choice_nodes.length, "block")} since the finalized checkpoint`,
+    Blocks: `${counted(blocksOfTree.length, "block")} since the finalized checkpoint`,
   }} />
     <${Band} blocks=${placed} currentSlot=${time.slot} finalizedSlot=${Number(head.finalized_slot)} justifiedSlot=${Number(head.justified_slot)} slotsPerEpoch=${slotsPerEpoch} />
     <p class="waiting">
@@ -49,9 +52,9 @@ function Tree({ of: { justified_checkpoint, finalized_checkpoint, fork_choice_no
       proposer boost, so weights may add up to more than the stake.
     </p>
     <h2>Forks</h2>
-    <${Forks} points=${forkPointsOf(fork_choice_nodes, head.head_block_root)} />
+    <${Forks} points=${forkPointsOf(blocksOfTree, head.head_block_root)} />
     <h2>Blocks</h2>
-    <${Blocks} of=${fork_choice_nodes} head=${head.head_block_root} />`;
+    <${Blocks} of=${of} head=${head.head_block_root} />`;
 }
 
 /** Compares the branches of each fork by their weights. */
@@ -87,10 +90,12 @@ function Share({ of: { block_root, weight } }: { of: ForkChoiceBlock }) {
   return html`${percent(share)} <progress class="bar minor" max="1" value=${Math.min(1, share)} aria-label=${`Weight of ${block_root}`}></progress>`;
 }
 
-function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: string }) {
+function Blocks({ of, head }: { of: ForkChoice; head: string }) {
   const [shown, setShown] = useState(SHOWN_BLOCKS);
-  const chain = chainOf(of, head);
-  const newestFirst = [...of].sort((a, b) => Number(b.slot) - Number(a.slot));
+  const blocks = blocksAmong(of.fork_choice_nodes);
+  const chain = chainOf(blocks, head);
+  const payloads = payloadTexts(of.fork_choice_nodes, of.extra_data, chain);
+  const newestFirst = blocks.sort((a, b) => Number(b.slot) - Number(a.slot));
   const hiddenCount = newestFirst.length - shown;
   const weights = aligned(
     newestFirst.map(({ weight }) => weight),
@@ -100,12 +105,12 @@ function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: strin
       head=${["slot", "block", minor("parent"), numeric("weight (ETH)"), minor("payload"), "status"]}
       rows=${newestFirst
         .slice(0, shown)
-        .map(({ slot, block_root: root, parent_root: parent, validity }, index) => [
+        .map(({ slot, block_root: root, parent_root: parent }, index) => [
           html`<${SlotLink} slot=${slot} />`,
           html`<${BlockLink} root=${root} />`,
           html`<${BlockLink} root=${parent} />`,
           weights[index],
-          validity,
+          payloads.get(root),
           html`<${BlockStatus} root=${root} slot=${Number(slot)} isCanonical=${chain.has(root)} />`,
         ])} />
     ${hiddenCount > 0 && html`<p><button type="button" onClick=${() => setShown(shown + 4 * SHOWN_BLOCKS)}>Show more, ${counted(hiddenCount, "block")} left</button></p>`}`;
