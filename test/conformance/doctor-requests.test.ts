@@ -17,6 +17,7 @@ const DOCUMENTS = [NEWER, OLDER];
 /** Operations in neither document: an older one, and newer ones than version 4.0.0. */
 const UNDOCUMENTED = new Set([
   "GET /eth/v1/debug/beacon/heads",
+  "GET /eth/v2/debug/fork_choice",
   "GET /eth/v2/node/version",
   "GET /eth/v2/validator/duties/proposer/{epoch}",
 ]);
