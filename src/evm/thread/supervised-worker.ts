@@ -84,7 +84,7 @@ export class SupervisedWorker {
 
   /** Calls a method of the thread without an answer. `args` are made once the thread is ready. */
   notify(method: string, args: () => readonly unknown[]): void {
-    this.#ready.promise.then(
+    this.#channel().then(
       (channel) => channel.notify(method, args()),
       () => {},
     );
@@ -92,15 +92,20 @@ export class SupervisedWorker {
 
   async #answerOf(method: string, args: readonly unknown[], isRepeated: boolean): Promise<unknown> {
     for (;;) {
-      const channel = await this.#ready.promise.catch((error: Error) => {
-        throw error instanceof UnexecutableBlockError ? unavailable(error) : error;
-      });
+      const channel = await this.#channel();
       try {
         return await channel.call(method, args);
       } catch (error) {
         if (!isRepeated || !(error instanceof ThreadStoppedError)) throw error;
       }
     }
+  }
+
+  /** Calls and notifications go through this in their order. */
+  #channel(): Promise<Channel> {
+    return this.#ready.promise.catch((error: Error) => {
+      throw error instanceof UnexecutableBlockError ? unavailable(error) : error;
+    });
   }
 
   /** Ends the thread. Pending and later calls fail. */
