@@ -1,6 +1,6 @@
 /**
  * Measures fork choice in memory while all validators vote once per epoch: recording the votes of a slot, selecting the
- * head, and selecting it after the justified balances changed. Compares fulu and gloas in turns.
+ * head, selecting it after the justified balances changed, and the fast confirmation rule. Compares fulu and gloas in turns.
  *
  *     npm run bench -- head-selection [validators] [epochs]
  */

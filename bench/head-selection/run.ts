@@ -16,6 +16,8 @@ export async function benchHeadSelection(validators: number, epochs: number): Pr
   const figures: [what: string, figure: (slot: SlotFigures) => number][] = [
     ["recording the votes of a slot", ({ recordMs }) => recordMs],
     ["selecting the head with them", ({ selectMs }) => selectMs],
+    ["confirming blocks", ({ confirmMs }) => confirmMs],
+    ["confirming blocks with other balances", ({ confirmAnewMs }) => confirmAnewMs],
     ["selecting the head with new balances", ({ recountMs }) => recountMs],
   ];
   printHeader("what", "fulu", "gloas", "gloas/fulu");
@@ -23,4 +25,10 @@ export async function benchHeadSelection(validators: number, epochs: number): Pr
     const [before, since] = [median(fulu!.map(figure)), median(gloas!.map(figure))];
     printRow(what, milliseconds(before), milliseconds(since), (since / before).toFixed(2));
   }
+  // The first block of an epoch is confirmed only if its target will be justified.
+  const [before, since] = [fulu!, gloas!].map((slots) =>
+    median(slots.filter(({ slotOfEpoch }) => slotOfEpoch === 1).map(({ confirmMs }) => confirmMs)),
+  ) as [number, number];
+  const what = "confirming the first block of an epoch";
+  printRow(what, milliseconds(before), milliseconds(since), (since / before).toFixed(2));
 }

@@ -1,7 +1,9 @@
 import { PTC_SIZE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
+import type { BalanceSource } from "../../src/chain/fork-choice/confirmation/balance-source.ts";
+import { FastConfirmation } from "../../src/chain/fork-choice/confirmation/fast-confirmation.ts";
 import { ForkChoice } from "../../src/chain/fork-choice/fork-choice.ts";
-import type { ForkChoiceBlock } from "../../src/chain/fork-choice/types.ts";
+import type { Checkpoint, ForkChoiceBlock } from "../../src/chain/fork-choice/types.ts";
 import { FORK_CHOICE_CONFIG, GENESIS, makeBlock, root } from "../../test/support/chain/fork-choice/blocks.ts";
 
 const ETHER = 32;
@@ -9,10 +11,16 @@ const ETHER = 32;
 const SLOTS_PER_RIVAL = 8;
 
 export interface SlotFigures {
+  /** Position of the slot in its epoch. */
+  slotOfEpoch: number;
   /** Time to record the votes of a slot. */
   recordMs: number;
   /** Time to select the head with the votes of a slot. */
   selectMs: number;
+  /** Time to run the fast confirmation rule with the balances of head selection. */
+  confirmMs: number;
+  /** Time to run it with other balances, so that all votes are counted. */
+  confirmAnewMs: number;
   /** Time to select the head with new balances of all validators. */
   recountMs: number;
 }
@@ -20,9 +28,14 @@ export interface SlotFigures {
 /** Fork choice of a chain with a block in each slot, all of whose validators vote for it once per epoch. */
 export class VotingChain {
   readonly #forkChoice: ForkChoice;
+  readonly #confirmations: readonly FastConfirmation[];
   readonly #isGloas: boolean;
   readonly #committees: Uint32Array[];
   readonly #balances: Uint16Array;
+  /** Balances of the last head selection. */
+  #applied: Uint16Array;
+  /** Checkpoint of each epoch. */
+  readonly #checkpoints: Checkpoint[] = [GENESIS];
   #slot = 1;
   #nextId = 2;
   #head = 1;
@@ -30,6 +43,7 @@ export class VotingChain {
   constructor(validators: number, { isGloas }: { isGloas: boolean }) {
     this.#isGloas = isGloas;
     this.#balances = new Uint16Array(validators).fill(ETHER);
+    this.#applied = this.#balances;
     this.#committees = Array.from({ length: SLOTS_PER_EPOCH }, () => new Uint32Array(validators / SLOTS_PER_EPOCH));
     // Committees are spread over the registry, like shuffled ones.
     for (let index = 0; index < validators; index++) {
@@ -42,6 +56,8 @@ export class VotingChain {
       checkpoint: GENESIS,
       balances: this.#balances,
     });
+    const config = { ...FORK_CHOICE_CONFIG, CONFIRMATION_BYZANTINE_THRESHOLD: 25 };
+    this.#confirmations = [1, 2].map(() => new FastConfirmation(this.#forkChoice, config, SLOTS_PER_EPOCH));
   }
 
   /** Number of blocks in the tree. */
@@ -71,15 +87,37 @@ export class VotingChain {
     const selectMs = timed(() => forkChoice.updateHead());
     if (forkChoice.head.root !== root(block)) throw new Error("The head is not the block with most votes.");
     this.#head = block;
-    forkChoice.setJustifiedBalances(forkChoice.justified, this.#balances.slice());
+    const [confirmMs, confirmAnewMs] = [this.#applied, this.#balances].map((balances, index) => {
+      return timed(() => this.#confirm(this.#confirmations[index]!, balances));
+    }) as [number, number];
+    this.#applied = this.#balances.slice();
+    forkChoice.setJustifiedBalances(forkChoice.justified, this.#applied);
     const recountMs = timed(() => forkChoice.updateHead());
-    return { recordMs, selectMs, recountMs };
+    const slotOfEpoch = this.#slot % SLOTS_PER_EPOCH;
+    return { slotOfEpoch, recordMs, selectMs, confirmMs, confirmAnewMs, recountMs };
+  }
+
+  #confirm(confirmation: FastConfirmation, balances: Uint16Array): void {
+    const totalActive = balances.length * ETHER;
+    const source: BalanceSource = { balances, effectiveBalances: balances, totalActive, isActive: () => true };
+    const committeesAt = (slot: number) => [this.#committees[(slot + SLOTS_PER_EPOCH - 1) % SLOTS_PER_EPOCH]!];
+    confirmation.startSlot();
+    const { slot } = confirmation.confirm({
+      previous: () => source,
+      current: () => source,
+      pulledUpHead: () => source,
+      committeesAt,
+    });
+    // A block with a rival is confirmed a slot later.
+    if (this.#epoch > 2 && slot + 2 < this.#slot) throw new Error(`Slot ${slot} is confirmed in ${this.#slot}.`);
   }
 
   /** Adds a block of the current slot and, since gloas, its payload with the votes of the committee. */
   #add(parent: number): number {
     const id = this.#nextId++;
-    this.#forkChoice.onBlock(makeBlock(id, parent, this.#slot, this.#executionOf(id, parent)), { timely: true });
+    const contents = { ...this.#executionOf(id, parent), ...this.#justification() };
+    this.#checkpoints[this.#epoch] ??= { epoch: this.#epoch, root: root(id) };
+    this.#forkChoice.onBlock(makeBlock(id, parent, this.#slot, contents), { timely: true });
     if (!this.#isGloas) return id;
     const blockRoot = root(id);
     this.#forkChoice.onPayload(blockRoot, { status: "valid", blockNumber: id });
@@ -87,6 +125,17 @@ export class VotingChain {
     const votes = { payloadPresent: true, blobDataAvailable: true };
     this.#forkChoice.onPayloadAttestation({ positions, slot: this.#slot, blockRoot, ...votes });
     return id;
+  }
+
+  /** Every epoch is justified once two thirds of its votes are in blocks. */
+  #justification(): Pick<ForkChoiceBlock, "justified" | "unrealizedJustified"> {
+    const epoch = this.#epoch;
+    const isJustified = (this.#slot % SLOTS_PER_EPOCH) * 3 > SLOTS_PER_EPOCH * 2;
+    const previous = this.#checkpoints[Math.max(0, epoch - 1)]!;
+    return {
+      justified: previous,
+      unrealizedJustified: isJustified ? (this.#checkpoints[epoch] ?? previous) : previous,
+    };
   }
 
   #vote(id: number, indices: Uint32Array): void {

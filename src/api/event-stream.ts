@@ -206,6 +206,9 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
       message: { block: root, state: stateRoot, epoch, executionOptimistic },
     });
   });
+  events.on("fastConfirmation", ({ root, slot, currentSlot }) => {
+    publish({ type: EventType.fastConfirmation, message: { block: root, slot, currentSlot } });
+  });
   events.on("reorg", ({ slot, depth, oldHead, newHead, oldHeadState, newHeadState, executionOptimistic }) => {
     const epoch = computeEpochAtSlot(slot);
     const heads = { oldHeadBlock: oldHead, newHeadBlock: newHead, oldHeadState, newHeadState };

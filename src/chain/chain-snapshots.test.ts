@@ -19,6 +19,7 @@ const CAPTURED = [
   "dataPool",
   "dataHistory",
   "deposits",
+  "confirmation",
   "archiver",
   "lightClient",
   "subscriptions",

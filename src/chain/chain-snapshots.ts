@@ -8,6 +8,7 @@ import type { DataPool } from "./data/data-pool.ts";
 import type { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { PayloadVerification } from "./fork-choice/payloads/payload-verification.ts";
+import type { ConfirmationTracker } from "./head/confirmation-tracker.ts";
 import type { HeadTracker } from "./head/head-tracker.ts";
 import type { DataHistory } from "./history/data-history.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
@@ -42,6 +43,7 @@ interface ChangingParts {
   importQueue: ImportQueue;
   deposits: DepositChain;
   tracker: HeadTracker;
+  confirmation: ConfirmationTracker;
   archiver: FinalityArchiver;
   lightClient: LightClientServer;
   subscriptions: CommitteeSubscriptions;
@@ -129,6 +131,7 @@ export class ChainSnapshots {
       heldData: parts.dataHistory.capture(),
       deposits: parts.deposits.capture(),
       head: parts.tracker.capture(),
+      confirmation: parts.confirmation.capture(),
       archived: parts.archiver.capture(),
       lightClient: parts.lightClient.capture(),
       subscriptions: parts.subscriptions.capture(),
@@ -186,6 +189,7 @@ export class ChainSnapshots {
     parts.subscriptions.restore(memory.subscriptions);
     parts.syncSubscriptions.restore(memory.syncSubscriptions);
     parts.payloadPreparer.forget();
+    parts.confirmation.restore(memory.confirmation);
     parts.tracker.restore(memory.head, forkSlot);
   }
 }

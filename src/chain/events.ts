@@ -99,6 +99,8 @@ interface ChainEventMap {
   headVerified: { slot: number; root: RootHex };
   reorg: ReorgEvent;
   justified: Checkpoint;
+  /** The fast confirmation rule was run in a slot; the block is the newest confirmed one. */
+  fastConfirmation: { root: RootHex; slot: number; currentSlot: number };
   finalized: Checkpoint & { stateRoot: RootHex; executionOptimistic: boolean };
   attestation: Attestation | SingleAttestation;
   /** A vote of a member of a payload timeliness committee, a bid and preferences that passed gossip validation. */

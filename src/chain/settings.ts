@@ -8,6 +8,8 @@ export interface ChainSettings {
   suggestedFeeRecipient: Uint8Array | undefined;
   /** Enables proposer reorgs: late blocks with few votes are reorged. */
   proposerReorgs: boolean;
+  /** Runs the fast confirmation rule, whose block is the safe one; otherwise it is the justified block. */
+  fastConfirmation: boolean;
   /** Minimum age of a merge transition block that is imported optimistically (sync/optimistic.md). */
   safeSlotsToImportOptimistically: number;
 }
@@ -17,5 +19,6 @@ export const DEFAULT_CHAIN_SETTINGS: ChainSettings = {
   graffitiCodes: true,
   suggestedFeeRecipient: undefined,
   proposerReorgs: true,
+  fastConfirmation: true,
   safeSlotsToImportOptimistically: 128,
 };

@@ -8,6 +8,8 @@ import type { WiredParts } from "./wiring.ts";
 interface SlotWorkParts
   extends Pick<
     WiredParts,
+    | "changes"
+    | "confirmation"
     | "pools"
     | "subscriptions"
     | "syncSubscriptions"
@@ -68,6 +70,7 @@ export class SlotWork {
     executionBids.onSlot(slot);
     this.#retryWaiting();
     await parts.refreshHead();
+    await parts.changes.run(() => parts.confirmation.onSlot());
     parts.engineNotifier.onSlot();
   }
 

@@ -24,6 +24,7 @@ import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import { ConfirmationTracker } from "./head/confirmation-tracker.ts";
 import { EpochPreparer } from "./head/epoch-preparer.ts";
 import { HeadTracker } from "./head/head-tracker.ts";
 import { SyncStatus } from "./head/sync-status.ts";
@@ -129,6 +130,7 @@ export function wireParts(
   };
   const history = new History({ config, db, clock, blocks, data, bls, builderPubkey, revision, genesis }, historyEnd);
   const tracker = new HeadTracker({ forkChoice, states, payloads, events, logger: log }, forkChoice.head, anchorState);
+  const confirmation = new ConfirmationTracker({ settings, config, forkChoice, tracker, states, events, logger: log });
   const snapshotWriter = new SnapshotWriter({ snapshots, changes, logger: log });
   const archiver = new FinalityArchiver(
     { db, forkChoice, states, snapshots, snapshotWriter, payloads, logger: log },
@@ -340,6 +342,7 @@ export function wireParts(
     importQueue,
     deposits,
     tracker,
+    confirmation,
     archiver,
     lightClient,
     subscriptions,
@@ -370,6 +373,7 @@ export function wireParts(
     preparations,
     bls,
     tracker,
+    confirmation,
     archiver,
     engineNotifier,
     importQueue,

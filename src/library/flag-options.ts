@@ -136,6 +136,8 @@ export interface FlagOptions {
   readonly suggestedFeeRecipient?: string;
   /** Reorg late heads with few votes: build on their parent (proposer boost reorg). */
   readonly proposerReorgs?: boolean;
+  /** Report the block of the fast confirmation rule as safe, instead of the justified block. */
+  readonly fastConfirmation?: boolean;
   /** Validators to monitor, by index, range or public key, such as 0-63,100,0xa1b2…; repeatable. */
   readonly monitorValidators?: string | readonly string[];
   /** JSON-RPC of a node of the deposit chain; repeatable, later ones are failovers. */

@@ -180,6 +180,24 @@ it("each head is also published in the newer format, with the fork of its slot",
   }
 });
 
+it("the confirmed block is published in each slot", async () => {
+  const { devChain } = await openDevChain({ forks: [{ fork: ForkName.electra, epoch: 0 }] });
+  const { jsonRpcUrl, close } = await serveApi(devChain.api);
+  onTestFinished(close);
+  const client = await Client.connect(jsonRpcUrl);
+  await client.subscribe(["fast_confirmation"] as Topic[]);
+  await advance(devChain, 3);
+  const genesis = devChain.chain.forkChoice.finalized.root;
+  const told = (await client.notifications.take(3)) as unknown as Told[];
+  expect(told.map(({ topic, data }) => ({ topic, data }))).toEqual(
+    ["1", "2", "3"].map((current_slot) => ({
+      topic: "fast_confirmation",
+      data: { block: expect.stringMatching(/^0x[0-9a-f]{64}$/), slot: expect.any(String), current_slot },
+    })),
+  );
+  expect(told[0]!.data).toMatchObject({ block: genesis, slot: "0" });
+});
+
 it("light client updates are published", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: ForkName.altair, epoch: 0 }] });
   const topics = ["light_client_optimistic_update", "light_client_finality_update"] as Topic[];

@@ -1,29 +1,29 @@
 import type { RootHex } from "@lodestar/types";
 import type { ForkchoiceState } from "../../execution/engine.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { type Checkpoint, executionBlockOf, type ForkChoiceBlock, type ForkChoiceNode } from "../fork-choice/types.ts";
+import { executionBlockOf, type ForkChoiceBlock, type ForkChoiceNode } from "../fork-choice/types.ts";
 
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 
 /** Parts of fork choice that `forkchoiceState` reads. */
-export type ForkchoiceView = Pick<ForkChoice, "justified" | "finalized" | "get" | "isInvalid">;
+export type ForkchoiceView = Pick<ForkChoice, "safeRoot" | "finalized" | "get" | "isInvalid">;
 
 /** Builds the `ForkchoiceState` of the Engine API. */
 export function forkchoiceState(forkChoice: ForkchoiceView, headBlockHash: RootHex): ForkchoiceState {
-  const { justified, finalized } = forkChoice;
+  const { safeRoot, finalized } = forkChoice;
   return {
     headBlockHash,
     // An invalid justified block is not on the head's chain.
-    safeBlockHash: forkChoice.isInvalid(justified.root) ? ZERO_HASH : checkpointBlockHash(forkChoice, justified),
-    finalizedBlockHash: checkpointBlockHash(forkChoice, finalized),
+    safeBlockHash: forkChoice.isInvalid(safeRoot) ? ZERO_HASH : finalBlockHash(forkChoice, safeRoot),
+    finalizedBlockHash: finalBlockHash(forkChoice, finalized.root),
   };
 }
 
 /**
- * gloas/fork-choice.md, notify_forkchoice_updated: since gloas, a checkpoint covers the payload that its block is built
- * on, but not the block's own.
+ * gloas/fork-choice.md, notify_forkchoice_updated, and get_safe_execution_block_hash: since gloas, a finalized or
+ * confirmed block stands for the payload that it is built on, but not for its own.
  */
-function checkpointBlockHash(forkChoice: ForkchoiceView, { root }: Checkpoint): RootHex {
+function finalBlockHash(forkChoice: ForkchoiceView, root: RootHex): RootHex {
   return executionHashOf(forkChoice, { root, payloadStatus: "empty" }) ?? ZERO_HASH;
 }
 

@@ -1,6 +1,7 @@
 import { PTC_SIZE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { requireImportable } from "./block-assertions.ts";
+import { VoteSupport } from "./confirmation/vote-support.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoiceAnchor, ForkChoiceConfig } from "./fork-choice-anchor.ts";
 import { BlockArrivals } from "./head/block-arrivals.ts";
@@ -61,6 +62,7 @@ export interface ForkChoiceSnapshot {
  */
 export class ForkChoice extends PayloadTree {
   readonly #votes = new Votes();
+  readonly support = new VoteSupport(this.tree, this.#votes, this.slotsPerEpoch);
   readonly #attestations: AttestationRecorder;
   readonly #config: ForkChoiceConfig;
   #currentSlot: number;

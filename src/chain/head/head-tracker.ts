@@ -1,9 +1,5 @@
 import { GENESIS_SLOT } from "@lodestar/params";
-import {
-  type CachedBeaconStateAllForks,
-  computeEpochAtSlot,
-  getEffectiveBalanceIncrementsZeroInactive,
-} from "@lodestar/state-transition";
+import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
 import type { ChainEvents, HeadEvent } from "../events.ts";
@@ -14,12 +10,12 @@ import {
   type Checkpoint,
   type ForkChoiceBlock,
   type ForkChoiceNode,
-  type JustifiedBalances,
   type PayloadStatus,
   sameCheckpoint,
 } from "../fork-choice/types.ts";
 import { lastRootBefore } from "../shuffling/dependent-root.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { balancesOf, type StateBalances } from "./state-balances.ts";
 
 interface HeadTrackerParts {
   forkChoice: ForkChoice;
@@ -44,7 +40,7 @@ export class HeadTracker {
   #headState: CachedBeaconStateAllForks;
   #justified: Checkpoint;
   #isLost = false;
-  #balances: JustifiedBalances | undefined;
+  #balances: (StateBalances & { checkpoint: Checkpoint }) | undefined;
 
   constructor(parts: HeadTrackerParts, head: ForkChoiceBlock, headState: CachedBeaconStateAllForks) {
     this.#parts = parts;
@@ -95,7 +91,7 @@ export class HeadTracker {
     const { forkChoice, states, events } = this.#parts;
     const outdated = forkChoice.needsBalances();
     if (outdated) {
-      const { balances, totalActive, effectiveBalances } = await this.#balancesAt(outdated);
+      const { balances, totalActive, effectiveBalances } = await this.balancesAt(outdated);
       forkChoice.setJustifiedBalances(outdated, balances, totalActive, effectiveBalances);
     }
     const previous = this.#head;
@@ -126,16 +122,13 @@ export class HeadTracker {
   /** Loads the balances of the checkpoint that will become justified in the next epoch. */
   async prepareBalances(): Promise<void> {
     const { justified, unrealizedJustified } = this.#parts.forkChoice;
-    if (!sameCheckpoint(justified, unrealizedJustified)) await this.#balancesAt(unrealizedJustified);
+    if (!sameCheckpoint(justified, unrealizedJustified)) await this.balancesAt(unrealizedJustified);
   }
 
   /** Caches the latest result, because computing balances takes a pass over the validator registry. */
-  async #balancesAt(checkpoint: Checkpoint): Promise<JustifiedBalances> {
+  async balancesAt(checkpoint: Checkpoint): Promise<StateBalances> {
     if (this.#balances && sameCheckpoint(this.#balances.checkpoint, checkpoint)) return this.#balances;
-    const state = await this.#parts.states.atCheckpoint(checkpoint);
-    const balances = getEffectiveBalanceIncrementsZeroInactive(state);
-    const { totalActiveBalanceIncrements: totalActive, effectiveBalanceIncrements: effectiveBalances } = state.epochCtx;
-    this.#balances = { checkpoint, balances, totalActive, effectiveBalances };
+    this.#balances = { checkpoint, ...balancesOf(await this.#parts.states.atCheckpoint(checkpoint)) };
     return this.#balances;
   }
 

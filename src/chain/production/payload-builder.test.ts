@@ -44,7 +44,7 @@ function setUp({ secondsPerSlot = 12, speed = 1, buildsAtOnce = false, isFlowing
   const builder = new PayloadBuilder({
     config,
     engine,
-    forkChoice: { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined, isInvalid: () => false },
+    forkChoice: { safeRoot: CHECKPOINT.root, finalized: CHECKPOINT, get: () => undefined, isInvalid: () => false },
     clock: { secondsPerSlot, speed, isFlowing },
     logger,
     timers,

@@ -10,7 +10,7 @@ import type { NextPayload } from "./next-payload.ts";
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
 
 /**
- * Calls the `eth_*` service with the current block tags: the head, justified and finalized blocks, and the next slot.
+ * Calls the `eth_*` service with the current block tags: the head, safe and finalized blocks, and the next slot.
  */
 export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delivered"> {
   readonly filters: Filters = new Filters(this);

@@ -17,6 +17,8 @@ export abstract class BlockTree {
    * long.
    */
   #descent: { finalized: Checkpoint; nodes: WeakSet<ProtoNode> } | null = null;
+  /** Null without the fast confirmation rule. */
+  #confirmedRoot: RootHex | null = null;
 
   protected constructor(tree: ProtoArray, slotsPerEpoch: number) {
     this.tree = tree;
@@ -24,6 +26,7 @@ export abstract class BlockTree {
   }
 
   abstract get head(): ForkChoiceBlock;
+  abstract get justified(): Checkpoint;
   abstract get finalized(): Checkpoint;
   abstract get currentSlot(): number;
 
@@ -33,6 +36,32 @@ export abstract class BlockTree {
 
   get(root: RootHex): ForkChoiceBlock | undefined {
     return this.tree.get(root);
+  }
+
+  /** Index in the tree, which changes with pruning; NO_NODE if unknown. */
+  indexOf(root: RootHex): number {
+    return this.tree.indexOf(root);
+  }
+
+  /** The finalized block. If no chain contains it, because the anchor is in the middle of an epoch, the oldest block. */
+  get finalizedBlock(): ForkChoiceBlock {
+    return this.get(this.finalized.root) ?? this.tree.nodeAt(0).block;
+  }
+
+  /** Sets the block that the fast confirmation rule has confirmed. */
+  setConfirmed(root: RootHex): void {
+    this.#confirmedRoot = root;
+  }
+
+  /**
+   * Root of the block that is safe from reorganisations: the confirmed block while it is canonical and later than the
+   * finalized block, otherwise the finalized block. Without the fast confirmation rule, the justified block.
+   */
+  get safeRoot(): RootHex {
+    if (this.#confirmedRoot === null) return this.justified.root;
+    const confirmed = this.get(this.#confirmedRoot);
+    const isLater = confirmed !== undefined && confirmed.slot > this.finalizedBlock.slot;
+    return isLater && this.isDescendant(confirmed.root, this.head.root) ? confirmed.root : this.finalized.root;
   }
 
   /** phase0/fork-choice.md, get_ancestor. Returns undefined if the tree does not reach back to the slot. */
@@ -85,6 +114,15 @@ export abstract class BlockTree {
   isInvalidBlock(root: RootHex): boolean {
     const index = this.tree.indexOf(root);
     return index !== NO_NODE && this.tree.isInvalid(index);
+  }
+
+  /** True if all payloads on the block's chain are known to be valid. Since gloas, its own is not on its chain. */
+  isVerifiedBlock(root: RootHex): boolean {
+    const node = this.tree.nodes[this.tree.indexOf(root)];
+    if (node === undefined) return false;
+    const newest = node.variants === null ? node : this.tree.nodes[node.payloadParent];
+    const status = newest?.block.execution.status;
+    return status !== "optimistic" && status !== "invalid";
   }
 
   /** get_parent_payload_status: the variant of its parent that a block in the tree builds on. */

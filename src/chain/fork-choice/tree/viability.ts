@@ -61,7 +61,7 @@ export function isViableLeaf(
 }
 
 /** phase0/fork-choice.md, get_voting_source: for a block from an earlier epoch, the unrealized justification counts. */
-function votingSource(block: ForkChoiceBlock, currentEpoch: number, slotsPerEpoch: number): Checkpoint {
+export function votingSource(block: ForkChoiceBlock, currentEpoch: number, slotsPerEpoch: number): Checkpoint {
   const blockEpoch = Math.floor(block.slot / slotsPerEpoch);
   return currentEpoch > blockEpoch ? block.unrealizedJustified : block.justified;
 }

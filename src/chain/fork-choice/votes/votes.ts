@@ -95,6 +95,16 @@ export class Votes {
     }
   }
 
+  /** Views of the latest messages, valid until the next change. */
+  current(): LatestMessages {
+    return {
+      targets: this.#latest.subarray(0, this.#validators),
+      slots: this.#slots.subarray(0, this.#validators),
+      equivocating: this.#equivocating.subarray(0, this.#validators),
+    };
+  }
+
+  /** Returns a copy. */
   latestMessages(): LatestMessages {
     return {
       targets: this.#latest.slice(0, this.#validators),

@@ -2,7 +2,7 @@ import { type ChainSettings, DEFAULT_CHAIN_SETTINGS } from "../../../chain/setti
 import { booleanFlag, type FlagsOf, valueFlag } from "../flag.ts";
 import { feeRecipient, graffiti, wholeNumber } from "../flag-values.ts";
 
-const { graffitiCodes, proposerReorgs, safeSlotsToImportOptimistically } = DEFAULT_CHAIN_SETTINGS;
+const { graffitiCodes, proposerReorgs, fastConfirmation, safeSlotsToImportOptimistically } = DEFAULT_CHAIN_SETTINGS;
 
 /** Chain flags specific to `fanal node`. */
 export const NETWORK_CHAIN_FLAGS = {
@@ -43,5 +43,10 @@ export const CHAIN_FLAGS = {
     name: "proposer-reorgs",
     description: "Reorg late heads with few votes: build on their parent (proposer boost reorg)",
     fallback: proposerReorgs,
+  }),
+  fastConfirmation: booleanFlag({
+    name: "fast-confirmation",
+    description: "Report the block of the fast confirmation rule as safe, instead of the justified block",
+    fallback: fastConfirmation,
   }),
 } as const satisfies FlagsOf<Omit<ChainSettings, keyof typeof NETWORK_CHAIN_FLAGS>>;

@@ -8,6 +8,8 @@ const HAPPENINGS = [
   "refusedVotes",
   "restarts",
   "dropped",
+  "confirmations",
+  "lostConfirmations",
   // Since gloas
   "emptyHeads",
   "fullHeads",

@@ -7,6 +7,7 @@ import { name, refusalOf, toBlockOperations } from "./block-operations.ts";
 import { EPOCH, FORK_CHOICE_CONFIG } from "./blocks.ts";
 import type { Happenings } from "./happenings.ts";
 import { compareHeads, compareWeights } from "./model-comparison.ts";
+import { ModelConfirmation } from "./model-confirmation.ts";
 import { assertionOf, SpecStore } from "./spec-store.ts";
 import { type Vote, type VotingBlock, VotingChain } from "./voting-chain.ts";
 
@@ -41,6 +42,7 @@ export class ModelRun {
   readonly #lastVotes = new Map<number, { source: number; target: number }>();
   #spec: SpecStore;
   #forkChoice: ForkChoice;
+  #confirmation: ModelConfirmation;
   #choices = new RandomChoices(0);
 
   constructor(happenings: Happenings, gloasEpoch = Number.POSITIVE_INFINITY) {
@@ -50,6 +52,7 @@ export class ModelRun {
     this.#made = [this.#chain.genesis];
     const checkpoint = { epoch: 0, root: this.#chain.genesis.root };
     [this.#spec, this.#forkChoice] = this.#open(this.#chain.genesis, checkpoint, 0);
+    this.#confirmation = this.#openConfirmation();
   }
 
   step(seed: number): void {
@@ -96,9 +99,12 @@ export class ModelRun {
     this.#tell(`It becomes slot ${slot}`);
     const finalized = this.#spec.finalized.epoch;
     const before = this.#forkChoice.headNode;
-    this.#setClock(slot);
-    this.#provideBalances();
-    this.#forkChoice.updateHead();
+    while (this.#spec.currentSlot < slot) {
+      this.#setClock(this.#spec.currentSlot + 1);
+      this.#provideBalances();
+      this.#forkChoice.updateHead();
+      this.#confirmation.run();
+    }
     const { root, payloadStatus } = this.#forkChoice.headNode;
     if (root === before.root && payloadStatus !== before.payloadStatus) this.#happenings.headsByTick++;
     if (this.#spec.finalized.epoch > finalized) this.#happenings.finalizations++;
@@ -331,6 +337,9 @@ export class ModelRun {
     this.#spec.onAttesterSlashing(this.#slashed);
     this.#forkChoice.onAttesterSlashing(this.#slashed);
     this.#hear(this.#heard.splice(0));
+    this.#provideBalances();
+    this.#forkChoice.updateHead();
+    this.#confirmation = this.#openConfirmation();
     if (dropped > 0) this.#happenings.dropped++;
     if (passed !== 0) return;
     expect([this.#spec.justified, this.#spec.finalized]).toEqual([before.justified, before.finalized]);
@@ -368,6 +377,18 @@ export class ModelRun {
         ...(effectiveBalances && { effectiveBalances }),
       }),
     ];
+  }
+
+  #openConfirmation(): ModelConfirmation {
+    return new ModelConfirmation({
+      spec: this.#spec,
+      forkChoice: this.#forkChoice,
+      chain: this.#chain,
+      slotsPerEpoch: EPOCH,
+      boostPercent: BOOST_PERCENT,
+      membersAt,
+      happenings: this.#happenings,
+    });
   }
 
   #provideBalances(): void {

@@ -18,7 +18,7 @@ export class SpecCheckpoints extends SpecTree {
   finalized: Checkpoint;
   unrealizedJustified: Checkpoint;
   unrealizedFinalized: Checkpoint;
-  protected readonly unrealizedJustifications = new Map<RootHex, Checkpoint>();
+  readonly unrealizedJustifications = new Map<RootHex, Checkpoint>();
 
   constructor({ anchor, checkpoint, currentSlot, slotsPerEpoch }: SpecCheckpointsOptions) {
     super(slotsPerEpoch);

@@ -89,7 +89,7 @@ export function assertionOf(call: () => void): string | null {
 export class SpecStore extends SpecCheckpoints {
   readonly equivocatingIndices = new Set<number>();
   boostedRoot: RootHex | null = null;
-  readonly #latestMessages = new Map<number, LatestMessage>();
+  readonly latestMessages = new Map<number, LatestMessage>();
   readonly #timeliness = new Map<RootHex, Timeliness>();
   readonly #committeeVotes = new Map<RootHex, CommitteeVotes>();
   #delayed: SpecAttestation[] = [];
@@ -216,7 +216,7 @@ export class SpecStore extends SpecCheckpoints {
   /** In Gwei. */
   getWeight(node: ForkChoiceNode): number {
     if (this.#isPreviousSlotPayloadDecision(node)) return 0;
-    const score = this.#getAttestationScore(node);
+    const score = this.getAttestationScore(node);
     if (!this.shouldApplyProposerBoost()) return score;
     const boosted: ForkChoiceNode = { root: this.boostedRoot!, payloadStatus: "pending" };
     return this.isAncestor(boosted, node) ? score + this.#committeeFraction(this.#options.boostPercent) : score;
@@ -242,7 +242,7 @@ export class SpecStore extends SpecCheckpoints {
 
   isHeadWeak(root: RootHex): boolean {
     const { balances, effectiveBalances = balances } = this.#options.balancesAt(this.justified);
-    let weight = this.#getAttestationScore({ root, payloadStatus: "pending" });
+    let weight = this.getAttestationScore({ root, payloadStatus: "pending" });
     for (const index of this.#options.committeeMembers(root)) {
       if (this.equivocatingIndices.has(index)) weight += (effectiveBalances[index] ?? 0) * GWEI;
     }
@@ -266,7 +266,7 @@ export class SpecStore extends SpecCheckpoints {
     const epochsSinceFinalization = this.epochOf(slot) - this.finalized.epoch;
     const isCurrent = headBlock.slot + 1 === slot;
     const isWeak = this.isHeadWeak(head.root);
-    const parentScore = this.#getAttestationScore({ root: parentRoot, payloadStatus: "pending" });
+    const parentScore = this.getAttestationScore({ root: parentRoot, payloadStatus: "pending" });
     const isParentStrong = parentScore > this.#committeeFraction(options.reorgParentWeightPercent);
     const isReorgable =
       isLate &&
@@ -355,11 +355,11 @@ export class SpecStore extends SpecCheckpoints {
   #updateLatestMessages({ indices, slot, target, blockRoot, index = 0 }: SpecAttestation): void {
     for (const validator of indices) {
       if (this.equivocatingIndices.has(validator)) continue;
-      const latest = this.#latestMessages.get(validator);
+      const latest = this.latestMessages.get(validator);
       const isLater = latest === undefined || (this.#isGloas(slot) ? slot > latest.slot : target.epoch > latest.epoch);
       if (!isLater) continue;
       const message = { epoch: target.epoch, slot, root: blockRoot, payloadPresent: index === 1 };
-      this.#latestMessages.set(validator, message);
+      this.latestMessages.set(validator, message);
     }
   }
 
@@ -371,10 +371,12 @@ export class SpecStore extends SpecCheckpoints {
   }
 
   /** get_attestation_score, in Gwei */
-  #getAttestationScore(node: ForkChoiceNode): number {
-    const { balances } = this.#options.balancesAt(this.justified);
+  getAttestationScore(
+    node: ForkChoiceNode,
+    { balances }: Pick<CheckpointBalances, "balances"> = this.#options.balancesAt(this.justified),
+  ): number {
     let score = 0;
-    for (const [index, message] of this.#latestMessages) {
+    for (const [index, message] of this.latestMessages) {
       if (this.equivocatingIndices.has(index)) continue;
       if (this.isAncestor(this.#getSupportedNode(message), node)) score += (balances[index] ?? 0) * GWEI;
     }

@@ -56,7 +56,7 @@ export class VotingChain {
   readonly genesis: VotingBlock;
   readonly #blocks = new Map<RootHex, VotingBlock>();
   readonly #states = new Map<RootHex, VotingState>();
-  readonly #balancesAt = new Map<string, CheckpointBalances>();
+  readonly #balancesAt = new Map<string, Required<CheckpointBalances>>();
   readonly #slotsPerEpoch: number;
   readonly #firstBalances: Uint16Array;
   readonly #gloasEpoch: number;
@@ -114,11 +114,11 @@ export class VotingChain {
     return { indices, slot, blockRoot: block.root, target, source: this.#stateAt(block.root, slot).justified };
   }
 
-  balancesAt(checkpoint: Checkpoint): CheckpointBalances {
-    const key = `${checkpoint.epoch}/${checkpoint.root}`;
+  balancesAt({ epoch, root }: Checkpoint): Required<CheckpointBalances> {
+    const key = `${epoch}/${root}`;
     let held = this.#balancesAt.get(key);
     if (held === undefined) {
-      const { balances, slashed } = this.#stateAt(checkpoint.root, checkpoint.epoch * this.#slotsPerEpoch);
+      const { balances, slashed } = this.#stateAt(root, epoch * this.#slotsPerEpoch);
       held = {
         balances: balances.map((balance, index) => (slashed.has(index) ? 0 : balance)),
         totalActive: sum(balances),
