@@ -63,6 +63,11 @@ export class CanonicalChain {
     return this.#entries.findLast(({ checked }) => checked !== undefined)?.checked;
   }
 
+  /** Slot of the newest block without a payload; -Infinity without one. */
+  get lastEmptySlot(): number {
+    return this.#entries.findLast(({ checked }) => checked === undefined)?.slot ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Number of blocks without payloads. */
   get emptyCount(): number {
     return this.#entries.filter(({ checked }) => checked === undefined).length;
