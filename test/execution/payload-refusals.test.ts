@@ -1,9 +1,9 @@
-import { ZERO_HASH_HEX } from "@lodestar/params";
 import type { bellatrix, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { ChainBlock } from "../../src/chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
+import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
 import { emptyStoredChain, openStoredChain } from "../support/chain/stored-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../support/execution/scripted-engine.ts";
@@ -105,8 +105,9 @@ it("the justified block is reinstated too, also with a client that has to sync f
   for (const block of main) engine.answer(hashOf(block), SYNCING);
   engine.enter("syncing");
   await clock.advanceTo(NOW + 1);
-  // It receives the sync target.
-  const target = { headBlockHash: hashOf(at(14)), safeBlockHash: ZERO_HASH_HEX };
+  // It receives the sync target. No block after the finalized one is confirmed.
+  const safeBlockHash = blockHashOf(chain.forkChoice.finalizedBlock);
+  const target = { headBlockHash: hashOf(at(14)), safeBlockHash };
   await vi.waitFor(() => expect(tellHead).toHaveBeenLastCalledWith("electra", expect.objectContaining(target)));
   mend(engine);
   await clock.advanceTo(NOW + 2);
