@@ -264,8 +264,11 @@ export class BeaconChain {
   }
 
   /** Imports a payload that was produced by this node and signed by one of its validators. */
-  importOwnPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
-    return this.#ownImports.importPayload(envelope);
+  importOwnPayload(
+    envelope: gloas.SignedExecutionPayloadEnvelope,
+    arrival?: Pick<EnvelopeArrival, "arrivedAt">,
+  ): Promise<ImportedPayload> {
+    return this.#ownImports.importPayload(envelope, arrival);
   }
 
   /**

@@ -22,6 +22,15 @@ async function open(options: Partial<DevNodeOptions> = {}) {
   return { ...opened, chain, caller, slots, statuses };
 }
 
+it("payloads are in time at the end of an epoch, too, after the clock ran fast", async () => {
+  const { caller, slots, statuses } = await open();
+  await caller.call("dev_setSpeed", [100_000]);
+  await caller.call("dev_setSpeed", [0]);
+  const first = Number((await caller.call("getChainTime")).slot) + 1;
+  await slots(2 * SLOTS_PER_EPOCH);
+  expect(await statuses(first, first + 2 * SLOTS_PER_EPOCH - 1)).toMatch(/^f+$/);
+});
+
 describe("a withheld payload", () => {
   it("leaves its block empty, and the next one builds on the payload before", async () => {
     const { caller, chain, slots, statuses, complaints } = await open();

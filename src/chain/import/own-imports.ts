@@ -4,7 +4,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { SidecarProcessor } from "../data/sidecar-processor.ts";
 import type { ChainEvents } from "../events.ts";
-import type { ImportedPayload, PayloadQueue } from "../payloads/payload-queue.ts";
+import type { EnvelopeArrival, ImportedPayload, PayloadQueue } from "../payloads/payload-queue.ts";
 import type { GivenSignature } from "../pools/pooled-signature.ts";
 import type { Pools } from "../pools/pools.ts";
 import type { ProducedFullBlock } from "../production/block-producer.ts";
@@ -51,10 +51,13 @@ export class OwnImports {
     return imported;
   }
 
-  async importPayload(envelope: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
+  async importPayload(
+    envelope: gloas.SignedExecutionPayloadEnvelope,
+    arrival?: Pick<EnvelopeArrival, "arrivedAt">,
+  ): Promise<ImportedPayload> {
     const { pools, events, payloadQueue } = this.#parts;
     pools.seen.payloads.addEnvelope(envelope.message);
-    const imported = await payloadQueue.importOwn(envelope);
+    const imported = await payloadQueue.importOwn(envelope, arrival);
     events.publish("payloadCreated", { signed: envelope });
     return imported;
   }

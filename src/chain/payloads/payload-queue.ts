@@ -118,9 +118,11 @@ export class PayloadQueue {
   }
 
   /** Imports a payload revealed by this node, which matches its block and is signed. Its data is in the pool. */
-  importOwn(signed: gloas.SignedExecutionPayloadEnvelope): Promise<ImportedPayload> {
+  importOwn(
+    signed: gloas.SignedExecutionPayloadEnvelope,
+    { arrivedAt = this.#parts.clock.nowSeconds() }: Pick<EnvelopeArrival, "arrivedAt"> = {},
+  ): Promise<ImportedPayload> {
     const root = toRootHex(signed.message.beaconBlockRoot);
-    const arrivedAt = this.#parts.clock.nowSeconds();
     return this.#once(root, async () => {
       const block = await this.#parts.blocks.signedByRoot(root);
       if (!block) throw unknownBlock(root);

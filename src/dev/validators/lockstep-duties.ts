@@ -139,7 +139,9 @@ export class LockstepDuties {
       }
     });
     if (timely) {
-      await this.#payloads.reveal(timely.block, timely.plan);
+      // Time may pass meanwhile: the end of an epoch is prepared at a time within its last slot.
+      const arrivedAt = chain.clock.slotStartSeconds(slot);
+      await this.#payloads.reveal(timely.block, timely.plan, { arrivedAt });
       await this.#payloads.vote(slot, { ...targetOf(timely.block), voters }, plan);
     }
     if (proposal && plan.blockDelay) {

@@ -78,7 +78,11 @@ export class LockstepPayloads {
   }
 
   /** Reveals the payload of a block that was imported, according to the plan. Its envelope is recorded as signed. */
-  async reveal(produced: ProducedFullBlock, { payload = "full" }: DutyPlan): Promise<void> {
+  async reveal(
+    produced: ProducedFullBlock,
+    { payload = "full" }: DutyPlan,
+    arrival?: { arrivedAt: number },
+  ): Promise<void> {
     const { late, withheld, failures } = this.#parts;
     const { block, root, envelope, blobsBundle } = produced;
     const { slot, proposerIndex } = block;
@@ -92,10 +96,10 @@ export class LockstepPayloads {
     };
     const hasBlobs = blobsBundle !== undefined && blobsBundle.blobs.length > 0;
     if (payload === "full" || (payload === "without-blobs" && !hasBlobs)) {
-      await attempt(() => this.#publish(proposerIndex, envelope));
+      await attempt(() => this.#publish(proposerIndex, envelope, arrival));
     } else if (payload === "equivocation") {
       await attempt(() => this.#publishFaulty(proposerIndex, differentEnvelope(envelope)));
-      await attempt(() => this.#publish(proposerIndex, envelope));
+      await attempt(() => this.#publish(proposerIndex, envelope, arrival));
     } else if (payload === "invalid") {
       await attempt(() => this.#publishFaulty(proposerIndex, envelope, "invalid-payload"));
     } else if (typeof payload === "object") {
@@ -154,8 +158,12 @@ export class LockstepPayloads {
     chain.events.publish("payloadAttestationsCreated", { messages });
   }
 
-  async #publish(proposer: ValidatorIndex, message: gloas.ExecutionPayloadEnvelope): Promise<void> {
-    await this.#parts.chain.importOwnPayload(await this.#sign(proposer, message));
+  async #publish(
+    proposer: ValidatorIndex,
+    message: gloas.ExecutionPayloadEnvelope,
+    arrival?: { arrivedAt: number },
+  ): Promise<void> {
+    await this.#parts.chain.importOwnPayload(await this.#sign(proposer, message), arrival);
   }
 
   /** Publishes an envelope that the chain must not import, for the given reason. */
