@@ -46,7 +46,13 @@ function scene({
   const keys = new RegisteredKeys(genesis.keys, { headState: state });
   const logged: phase0.DepositData[] = [];
   const queued: { deposits: readonly phase0.DepositData[]; firstIndex: number }[] = [];
-  const chain = { config: genesis.config, eth1: { deposits: { depositCount } } } as unknown as BeaconChain;
+  const chain = {
+    config: genesis.config,
+    eth1: { deposits: { depositCount } },
+    head: {},
+    headNode: { payloadStatus: "full" },
+    payloadStore: { get: async () => null },
+  } as unknown as BeaconChain;
   const log = {
     delaySlots,
     deposits: async () => logged,
