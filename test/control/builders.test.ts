@@ -13,6 +13,7 @@ import { openDevChain } from "../support/chain/dev-chain.ts";
 import { GLOAS } from "../support/chain/gloas-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 const GWEI_PER_ETHER = 1_000_000_000;
 const BUILDERS: Partial<DevNodeOptions> = {
@@ -212,7 +213,7 @@ it("bids with the gas limit of the payload before a withheld one, with the EVM",
   expect(await builder()).toMatchObject({ last_bid: { outcome: "refused", reason } });
 });
 
-it("bids and reveals in real time", async () => {
+it.runIf(isFullTier)("bids and reveals in real time", async () => {
   const { caller, chain, devChain, slots, builder, complaints } = await open({ activeValidators: [] });
   const { api, clock, config, keys, control } = devChain;
   const logger = createRecordingLogger();

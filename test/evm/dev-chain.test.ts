@@ -23,6 +23,7 @@ import { openFollower } from "../support/chain/follower.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { SameThreadEvm } from "../support/evm/thread/same-thread.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const OTHER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */
@@ -81,81 +82,84 @@ it("executes transfers and a deployment, and rejects a payload with a wrong stat
   }
 });
 
-describe.each(PAYLOAD_FORKS)("on a chain of $name", ({ forks, slotsToApply }) => {
-  it("adds validators by deposit transactions, and processes exits requested at the contract", async () => {
-    const owner = account(3);
-    const receiver = new Uint8Array(20).fill(0x99);
-    const { engine, devChain, send, advance, until, status, balance, call, chain, payloads, expectHealth } =
-      await openEvmChain({
-        forks,
-        withdrawals: [
-          { range: { first: 0, last: 0 }, value: { prefix: "0x01", address: hexOf(owner.address) } },
-          { range: { first: 1, last: 4 }, value: { prefix: "0x01", address: hexOf(receiver) } },
-        ],
+describe.each(variants({ fast: PAYLOAD_FORKS.slice(0, 1), full: PAYLOAD_FORKS }))(
+  "on a chain of $name",
+  ({ forks, slotsToApply }) => {
+    it("adds validators by deposit transactions, and processes exits requested at the contract", async () => {
+      const owner = account(3);
+      const receiver = new Uint8Array(20).fill(0x99);
+      const { engine, devChain, send, advance, until, status, balance, call, chain, payloads, expectHealth } =
+        await openEvmChain({
+          forks,
+          withdrawals: [
+            { range: { first: 0, last: 0 }, value: { prefix: "0x01", address: hexOf(owner.address) } },
+            { range: { first: 1, last: 4 }, value: { prefix: "0x01", address: hexOf(receiver) } },
+          ],
+        });
+      const { secretKey, publicKey } = new RegisteredKeys(devChain.keys, chain).keyPair(16);
+      const deposit = signDeposit(chain.config, secretKey, {
+        pubkey: publicKey,
+        withdrawalCredentials: new Uint8Array(32).fill(1, 0, 1),
+        amount: 32e9,
       });
-    const { secretKey, publicKey } = new RegisteredKeys(devChain.keys, chain).keyPair(16);
-    const deposit = signDeposit(chain.config, secretKey, {
-      pubkey: publicKey,
-      withdrawalCredentials: new Uint8Array(32).fill(1, 0, 1),
-      amount: 32e9,
+      const contract = chain.config.DEPOSIT_CONTRACT_ADDRESS;
+      await send(0, { to: contract, data: encodeDepositCall(deposit), value: 32n * 10n ** 18n });
+      await advance(1);
+      expect(engine.head.receipts.map(({ succeeded }) => succeeded)).toEqual([true]);
+      // The chain has the key of the next validator. Its deposit is the second one at the contract.
+      const [made] = await call("dev_deposit", { count: 1 });
+      expect(made).toMatchObject({ type: "deposit_request", status: "queued", data: { index: "1" } });
+      await advance(1);
+      expect(engine.head.receipts.map(({ succeeded }) => succeeded)).toEqual([true]);
+      expect(balance(contract)).toBe(64n * 10n ** 18n);
+
+      await advance(40);
+      const data = new Uint8Array(56);
+      data.set(devChain.keys.publicKey(0)!);
+      await send(3, { to: WITHDRAWAL_REQUESTS_ADDRESS.bytes, data, value: 1n });
+      await advance(slotsToApply);
+      expect(await status(0)).toBe("active_exiting");
+      await until(17, "active_ongoing");
+      expect(await status(16)).toBe("active_ongoing");
+
+      // Rewards above 32 ETH are swept to the address.
+      let credited = 0n;
+      for (const [, payload] of await payloads()) {
+        const { withdrawals } = payload as gloas.ExecutionPayload;
+        for (const { address, amount } of withdrawals) if (hexOf(address) === hexOf(receiver)) credited += amount;
+      }
+      expect(credited).toBeGreaterThan(0n);
+      expect(balance(receiver)).toBe(credited * GWEI);
+      expectHealth();
     });
-    const contract = chain.config.DEPOSIT_CONTRACT_ADDRESS;
-    await send(0, { to: contract, data: encodeDepositCall(deposit), value: 32n * 10n ** 18n });
-    await advance(1);
-    expect(engine.head.receipts.map(({ succeeded }) => succeeded)).toEqual([true]);
-    // The chain has the key of the next validator. Its deposit is the second one at the contract.
-    const [made] = await call("dev_deposit", { count: 1 });
-    expect(made).toMatchObject({ type: "deposit_request", status: "queued", data: { index: "1" } });
-    await advance(1);
-    expect(engine.head.receipts.map(({ succeeded }) => succeeded)).toEqual([true]);
-    expect(balance(contract)).toBe(64n * 10n ** 18n);
 
-    await advance(40);
-    const data = new Uint8Array(56);
-    data.set(devChain.keys.publicKey(0)!);
-    await send(3, { to: WITHDRAWAL_REQUESTS_ADDRESS.bytes, data, value: 1n });
-    await advance(slotsToApply);
-    expect(await status(0)).toBe("active_exiting");
-    await until(17, "active_ongoing");
-    expect(await status(16)).toBe("active_ongoing");
+    it("consolidates and withdraws by dev_* calls, which send transactions", async () => {
+      const unknown = { prefix: "0x01", address: hexOf(OTHER) } as const;
+      const { advance, call, engine, status, validator, nonce, expectHealth } = await openEvmChain({
+        forks,
+        withdrawals: [...EVM_WITHDRAWALS, { range: { first: 4, last: 6 }, value: unknown }],
+      });
+      await call("dev_changeCredentials", { validator: 1, type: "0x02" });
+      expect(engine.pool.size).toBe(1);
+      await advance(slotsToApply);
+      expect((await validator(1)).validator.withdrawal_credentials).toMatch(/^0x02/);
+      await advance(40);
+      await call("dev_consolidate", { source: 2, target: 1 });
+      await call("dev_withdraw", { validator: 3 });
+      await advance(slotsToApply);
+      expect([await status(2), await status(3)]).toEqual(["active_exiting", "active_exiting"]);
 
-    // Rewards above 32 ETH are swept to the address.
-    let credited = 0n;
-    for (const [, payload] of await payloads()) {
-      const { withdrawals } = payload as gloas.ExecutionPayload;
-      for (const { address, amount } of withdrawals) if (hexOf(address) === hexOf(receiver)) credited += amount;
-    }
-    expect(credited).toBeGreaterThan(0n);
-    expect(balance(receiver)).toBe(credited * GWEI);
-    expectHealth();
-  });
-
-  it("consolidates and withdraws by dev_* calls, which send transactions", async () => {
-    const unknown = { prefix: "0x01", address: hexOf(OTHER) } as const;
-    const { advance, call, engine, status, validator, nonce, expectHealth } = await openEvmChain({
-      forks,
-      withdrawals: [...EVM_WITHDRAWALS, { range: { first: 4, last: 6 }, value: unknown }],
+      // No key of the withdrawal address is known, and its rewards do not cover the fees: it is impersonated and funded.
+      await call("dev_withdraw", { validator: 4 });
+      await call("dev_withdraw", { validator: 5 });
+      await call("dev_consolidate", { source: 6, target: 1 });
+      await advance(slotsToApply);
+      for (const index of [4, 5, 6]) expect(await status(index)).toBe("active_exiting");
+      expect([nonce(OTHER), engine.pool.size]).toEqual([3n, 0]);
+      expectHealth();
     });
-    await call("dev_changeCredentials", { validator: 1, type: "0x02" });
-    expect(engine.pool.size).toBe(1);
-    await advance(slotsToApply);
-    expect((await validator(1)).validator.withdrawal_credentials).toMatch(/^0x02/);
-    await advance(40);
-    await call("dev_consolidate", { source: 2, target: 1 });
-    await call("dev_withdraw", { validator: 3 });
-    await advance(slotsToApply);
-    expect([await status(2), await status(3)]).toEqual(["active_exiting", "active_exiting"]);
-
-    // No key of the withdrawal address is known, and its rewards do not cover the fees: it is impersonated and funded.
-    await call("dev_withdraw", { validator: 4 });
-    await call("dev_withdraw", { validator: 5 });
-    await call("dev_consolidate", { source: 6, target: 1 });
-    await advance(slotsToApply);
-    for (const index of [4, 5, 6]) expect(await status(index)).toBe("active_exiting");
-    expect([nonce(OTHER), engine.pool.size]).toEqual([3n, 0]);
-    expectHealth();
-  });
-});
+  },
+);
 
 it("reverts to snapshots and dumps, each with its pool", async () => {
   const { engine, send, advance, call, balance, expectHealth } = await openEvmChain();

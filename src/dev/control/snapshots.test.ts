@@ -15,6 +15,7 @@ function scene() {
     revertTo: async (snapshot: unknown, others: () => void) => {
       if (state.fails) throw new Error("The disk is full.");
       reverted.push(snapshot);
+      calls.push("revert the chain");
       others();
     },
   };
@@ -27,6 +28,7 @@ function scene() {
   const calls: string[] = [];
   const lost = new Set<number>();
   const evm = {
+    flush: async () => void calls.push("flush"),
     capture: async (id: number) => void calls.push(`capture ${id}`),
     revert: async (id: number) => {
       calls.push(`revert ${id}`);
@@ -106,8 +108,16 @@ it("the EVM reverts too, and drops the snapshots", async () => {
   const { snapshots, calls, lost } = scene();
   for (let count = 0; count < 3; count++) await snapshots.take();
   await snapshots.revert(2);
-  expect(calls.splice(0)).toEqual(["capture 1", "capture 2", "capture 3", "revert 2", "release 2,3"]);
+  expect(calls.splice(0)).toEqual([
+    "capture 1",
+    "capture 2",
+    "capture 3",
+    "flush",
+    "revert the chain",
+    "revert 2",
+    "release 2,3",
+  ]);
   lost.add(1);
   await snapshots.revert(1);
-  expect(calls).toEqual(["revert 1", "restore", "release 1"]);
+  expect(calls).toEqual(["flush", "revert the chain", "revert 1", "restore", "release 1"]);
 });

@@ -14,6 +14,8 @@ export interface Revertible {
 
 /** Execution engine that runs in another thread and takes its own snapshots. */
 interface SnapshotEngine {
+  /** Resolves once finalized blocks are stored. */
+  flush(): Promise<void>;
   capture(id: number): Promise<void>;
   /** Returns false if the snapshot has been lost. */
   revert(id: number): Promise<boolean>;
@@ -64,6 +66,8 @@ export class DevSnapshots implements SnapshotControl {
     return time.whilePaused(async () => {
       const found = this.#snapshots.get(id);
       if (!found) throw ControlError.notFound(this.#missing(id));
+      // A block that is stored after the database was reverted would stay in it.
+      await evm?.flush();
       let reverting: Promise<boolean> | undefined;
       await chain.chainSnapshots.revertTo(found.snapshot, () => {
         for (const restore of found.restore) restore();

@@ -356,8 +356,13 @@ export class EvmThread implements ExecutionEngine {
     return this.#stopping;
   }
 
-  async #stop(): Promise<void> {
+  /** Resolves once finalized blocks are stored. Never rejects. */
+  async flush(): Promise<void> {
     if (this.#worker.isReady) await this.#engine("flush", []).catch(() => {});
+  }
+
+  async #stop(): Promise<void> {
+    await this.flush();
     await this.#worker.stop();
     this.#replica.forget();
   }

@@ -120,7 +120,7 @@ const FORGERIES: [what: string, reason: string, kind: TopicKind, make: () => Pro
   ],
 ];
 
-it.each(variants({ fast: FORGERIES.slice(0, 2), full: FORGERIES }))(
+it.each(variants({ fast: FORGERIES.slice(0, 1), full: FORGERIES }))(
   "a peer that broadcasts forged objects is disconnected: %s",
   async (_what, reason, kind, forge) => {
     await scenario.expectFollowing();

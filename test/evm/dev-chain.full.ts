@@ -1,0 +1,1 @@
+import "./dev-chain.test.ts";

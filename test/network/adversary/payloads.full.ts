@@ -1,0 +1,1 @@
+import "./payloads.test.ts";
