@@ -213,45 +213,47 @@ it("bids with the gas limit of the payload before a withheld one, with the EVM",
   expect(await builder()).toMatchObject({ last_bid: { outcome: "refused", reason } });
 });
 
-it.runIf(isFullTier)("bids and reveals in real time", async () => {
-  const { caller, chain, devChain, slots, builder, complaints } = await open({ activeValidators: [] });
-  const { api, clock, config, keys, control } = devChain;
-  const logger = createRecordingLogger();
-  const builderBids = (control.builders as DevBuilders).bids;
-  const fastPath = { chain, isAllowed: () => false };
-  const validators = createDevValidators({ api, clock, config, keys, logger, builderBids, fastPath });
-  onTestFinished(() => validators.close());
-  chain.events.on("head", (head) => validators.onHead(head));
-  let timing: DutyTiming = "lockstep";
-  (control.time as DevTime).onSlot((slot) => validators.onSlot(slot, timing));
-  await slots(ACTIVE);
-  const payloads: [builder: number, time: number][] = [];
-  chain.events.on("payload", ({ builderIndex }) =>
-    payloads.push([builderIndex, clock.nowSeconds() - clock.slotStartSeconds(clock.currentSlot)]),
-  );
-  timing = "clock";
-  await caller.call("dev_bid", [0, ETHER(1), 2]);
-  await slots(1);
-  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
-  expect(chain.headNode.payloadStatus).toBe("full");
-  await caller.call("dev_withholdBuilderPayloads", [0]);
-  await slots(1);
-  expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" }, pending_payments: ETHER(1) });
-  expect(await caller.call("dev_getPayload")).toMatchObject({
-    payload_status: "empty",
-    votes: { payload_present: "0" },
+if (isFullTier) {
+  it("bids and reveals in real time", async () => {
+    const { caller, chain, devChain, slots, builder, complaints } = await open({ activeValidators: [] });
+    const { api, clock, config, keys, control } = devChain;
+    const logger = createRecordingLogger();
+    const builderBids = (control.builders as DevBuilders).bids;
+    const fastPath = { chain, isAllowed: () => false };
+    const validators = createDevValidators({ api, clock, config, keys, logger, builderBids, fastPath });
+    onTestFinished(() => validators.close());
+    chain.events.on("head", (head) => validators.onHead(head));
+    let timing: DutyTiming = "lockstep";
+    (control.time as DevTime).onSlot((slot) => validators.onSlot(slot, timing));
+    await slots(ACTIVE);
+    const payloads: [builder: number, time: number][] = [];
+    chain.events.on("payload", ({ builderIndex }) =>
+      payloads.push([builderIndex, clock.nowSeconds() - clock.slotStartSeconds(clock.currentSlot)]),
+    );
+    timing = "clock";
+    await caller.call("dev_bid", [0, ETHER(1), 2]);
+    await slots(1);
+    expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" } });
+    expect(chain.headNode.payloadStatus).toBe("full");
+    await caller.call("dev_withholdBuilderPayloads", [0]);
+    await slots(1);
+    expect(await builder()).toMatchObject({ last_bid: { outcome: "taken" }, pending_payments: ETHER(1) });
+    expect(await caller.call("dev_getPayload")).toMatchObject({
+      payload_status: "empty",
+      votes: { payload_present: "0" },
+    });
+    await slots(1);
+    expect(payloads).toEqual([
+      [0, 0],
+      [Number.POSITIVE_INFINITY, 0],
+    ]);
+    timing = "lockstep";
+    await slots(3 * SLOTS_PER_EPOCH);
+    expect(await builder()).toMatchObject({ balance: ETHER(98), pending_payments: "0" });
+    expect(logger.records.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+    expect(complaints).toEqual([]);
   });
-  await slots(1);
-  expect(payloads).toEqual([
-    [0, 0],
-    [Number.POSITIVE_INFINITY, 0],
-  ]);
-  timing = "lockstep";
-  await slots(3 * SLOTS_PER_EPOCH);
-  expect(await builder()).toMatchObject({ balance: ETHER(98), pending_payments: "0" });
-  expect(logger.records.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
-  expect(complaints).toEqual([]);
-});
+}
 
 it("keeps payments across a restart between the block and its payload", async () => {
   const directory = tempDirectory();
