@@ -234,6 +234,8 @@ export class ModelledChain {
     for (const slashing of operations.listAttesterSlashings()) {
       this.#spec.onAttesterSlashing(getAttesterSlashableIndices(slashing));
     }
+    // The boost is stored at a stop, and ends with its slot.
+    if (!isCrash && slots === 0) this.#spec.boostedRoot = before.boostedRoot;
     this.#compare();
   }
 

@@ -80,8 +80,8 @@ it("ignores a network directory of another chain", async () => {
 it("cancels the creation of a chain, and stores nothing of it", async () => {
   const dataDir = tempDirectory();
   const stopping = new AbortController();
-  // More validators than are created in one time slice.
-  const opening = startDevChain({ validators: 500, signal: stopping.signal }, dataDir);
+  // More validators than are created in one time slice, and than other tests have made keys for.
+  const opening = startDevChain({ validators: 5000, signal: stopping.signal }, dataDir);
   const signing = vi.spyOn(SecretKey.prototype, "sign").mockImplementation(function (this: SecretKey, message) {
     setImmediate(() => stopping.abort(new Error("stopped")));
     signing.mockRestore();

@@ -59,4 +59,4 @@ export function cachedVectorState(fork: ForkName, state: BeaconStateAllForks): C
 /** Returns the fork before this one. */
 export const forkBefore = (fork: ForkName): ForkName => CONSENSUS_FORKS[indexOf(fork) - 1] as ForkName;
 
-const indexOf = (fork: string): number => CONSENSUS_FORKS.findIndex((name) => name === fork);
+const indexOf = (fork: string): number => CONSENSUS_FORKS.indexOf(fork as (typeof CONSENSUS_FORKS)[number]);

@@ -185,13 +185,13 @@ async function sidecarsOf(
   chain: BeaconChain,
   block: SignedBeaconBlock,
   root: RootHex,
-  given: BlobsAndProofs | undefined,
+  published: BlobsAndProofs | undefined,
 ): Promise<DataSidecar[]> {
   const bid = bidOf(block.message);
-  const built = given ? undefined : bid && chain.producer.builtPayload(toRootHex(bid.blockHash))?.blobsBundle;
-  const { blobs, proofs } = given ?? built ?? NO_BLOBS;
-  if (!given && !built && chain.data.missing({ signed: block, root }).length === 0) return [];
-  if (!given && !built) {
+  const built = published ? undefined : bid && chain.producer.builtPayload(toRootHex(bid.blockHash))?.blobsBundle;
+  const { blobs, proofs } = published ?? built ?? NO_BLOBS;
+  if (!published && !built && chain.data.missing({ signed: block, root }).length === 0) return [];
+  if (!published && !built) {
     throw envelopeRejected(
       "The block has blobs, but this node did not build its payload: send the envelope with the blobs and proofs.",
     );
